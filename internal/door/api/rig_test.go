@@ -106,8 +106,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	t.Helper()
 	ctx := t.Context()
 	dir := dbtest.Folder(t)
-	d := must(db.Open(ctx, dir))(t)
-	t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.OpenIn(t, dir)
 	box := must(secret.OpenBox(dir, "", false))(t)
 	manager := must(settings.Load(ctx, settings.Options{Environ: environ, Overrides: settings.NewStore(d, changes.New(d)), Sealer: box}))(t)
 	if !strings.Contains(strings.Join(environ, " "), "WEBHOOK_KEY") {

@@ -196,7 +196,7 @@ func TestClockOfTheServiceWasAhead(t *testing.T) {
 		l := sample(t)
 		r := newRig(t, l.Path)
 		r.round()
-		r.exec(`UPDATE nas_state SET last_scan = json_set(last_scan, '$.at', '2200-01-01T00:00:00Z')`)
+		r.exec(`UPDATE nas_state SET last_scan = '{"at":"2200-01-01T00:00:00Z"}'`)
 		l.Play("mira-guid", "lamp-1", time.Now().UnixMilli(), nil)
 		r.round()
 		r.expect("mira: 灯塔守望者 s1 e1")

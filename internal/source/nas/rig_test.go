@@ -58,11 +58,7 @@ func newRig(t *testing.T, path string) *rig {
 // start makes the Reader on the folder, as a service that starts.
 func (r *rig) start() {
 	r.t.Helper()
-	d, err := db.Open(r.t.Context(), r.dir)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() { _ = d.Close() })
+	d := dbtest.OpenIn(r.t, r.dir)
 	r.db = d
 	log := slog.New(slog.NewTextHandler(r.log, nil))
 	r.tasks = &task.Registry{}

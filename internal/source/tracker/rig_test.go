@@ -85,9 +85,7 @@ func rigIn(t *testing.T) (r *rig, end func()) {
 // rigOn is a service on a folder that others may have open too.
 func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *rig {
 	t.Helper()
-	ctx := context.Background()
-	d, err := db.Open(ctx, dir)
-	must(t, err)
+	d := dbtest.OpenIn(t, dir)
 	box, err := secret.OpenBox(dir, "", false)
 	must(t, err)
 	masker := &secret.Masker{}

@@ -57,8 +57,7 @@ func inBubble(t *testing.T, test func(t *testing.T, r *rig)) {
 
 func newRig(t testing.TB, dir string, fake *fakeServer) *rig {
 	t.Helper()
-	d, err := db.Open(t.Context(), dir)
-	must(t, err)
+	d := dbtest.OpenIn(t, dir)
 	box, err := secret.OpenBox(dir, "", false)
 	must(t, err)
 	r := &rig{t: t, dir: dir, db: d, fake: fake, began: time.Now(), logs: new(logtest.Buffer), stop: func() {}, series: seriesid.NewStore(d)}

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/llm"
@@ -402,7 +401,7 @@ func TestPatience(t *testing.T) {
 		{"400", []llmtest.Reply{busy(400, "")}, 1, false, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := dbtest.Folder(t)
 			synctest.Test(t, func(t *testing.T) {
 				network := memnet.New(t)
 				remote := llmtest.New(llmtest.Config{})
@@ -410,11 +409,7 @@ func TestPatience(t *testing.T) {
 				door, ended := network.Listen("model"), make(chan struct{})
 				go func() { _ = server.Serve(door); close(ended) }()
 				defer func() { _ = server.Close(); <-ended }()
-				d, err := db.Open(t.Context(), dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = d.Close() }()
+				d := dbtest.OpenIn(t, dir)
 				outside, err := httpx.New(httpx.Config{PerMinute: 60000, Burst: 100, Timeout: time.Minute}, &secret.Masker{}, slog.New(slog.DiscardHandler))
 				if err != nil {
 					t.Fatal(err)

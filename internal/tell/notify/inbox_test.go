@@ -126,7 +126,7 @@ func TestPrune(t *testing.T) {
 	r.add(old, fresh)
 	for kind, count := range map[notify.Kind]int{notify.Marked: 5_010, notify.ArchiveImported: 20_004} {
 		r.exec(`INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words)
-			WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+			WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < CAST(? AS BIGINT))
 			SELECT ?, ?, 1, ?, 0, '', 0, '', 0, '{}', '' FROM numbers`, count, time.Now().UnixMilli(), kind, kind == notify.Marked)
 	}
 	r.exec(`UPDATE notification_cooldowns SET until = 0`)

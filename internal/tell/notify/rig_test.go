@@ -13,11 +13,11 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
-	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
+	"watchmark/internal/testkit/dbtest"
 )
 
 func must(t testing.TB, err error) {
@@ -58,8 +58,7 @@ func newRig(t testing.TB, dir string) *rig {
 // open starts the service without Run.
 func (r *rig) open() {
 	r.t.Helper()
-	d, err := db.Open(r.t.Context(), r.dir)
-	must(r.t, err)
+	d := dbtest.OpenIn(r.t, r.dir)
 	box, err := secret.OpenBox(r.dir, "", false)
 	must(r.t, err)
 	r.Notifier, err = notify.New(r.t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: r.masker, Log: slog.New(slog.DiscardHandler),
