@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,6 +144,23 @@ func TestExactlyOneAccountIsPreferred(t *testing.T) {
 	}
 	if _, err := s.Preferred(t.Context()); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("error %v, want ErrNotFound when all are disabled", err)
+	}
+}
+
+// The records of an account that is deleted are found by an index: all others wait for that write.
+func TestAnAccountIsDeletedWithoutReadingAllRecords(t *testing.T) {
+	_, d, _ := newStore(t)
+	err := db.Each(t.Context(), d.Read(), "explain", func(row db.Row) error {
+		var id, parent, unused int
+		var step string
+		err := row.Scan(&id, &parent, &unused, &step)
+		if strings.HasPrefix(step, "SCAN records") || strings.HasPrefix(step, "SCAN record_marks") {
+			t.Errorf("it is done by %q", step)
+		}
+		return err
+	}, `EXPLAIN QUERY PLAN DELETE FROM accounts WHERE id = 1`)
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
