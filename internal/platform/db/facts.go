@@ -1,0 +1,47 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// schemaFloor is the fact that migrations write.
+const schemaFloor = "schema_floor"
+
+// Fact is what holds for the whole database, by name; empty when nothing was said.
+func (d *DB) Fact(ctx context.Context, name string) (value string, err error) {
+	return fact(ctx, d.Read(), name)
+}
+
+func fact(ctx context.Context, from *sql.DB, name string) (value string, err error) {
+	err = from.QueryRowContext(ctx, `SELECT value FROM facts WHERE name = ?`, name).Scan(&value)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read the fact %s: %w", name, explained(err))
+	}
+	return value, nil
+}
+
+// SetFact says what holds for the whole database.
+func SetFact(ctx context.Context, tx *sql.Tx, name, value string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
+	if err != nil {
+		return fmt.Errorf("store the fact %s: %w", name, err)
+	}
+	return nil
+}
+
+// SchemaFloor is the oldest schema version that a program may know to work on this database.
+func (d *DB) SchemaFloor(ctx context.Context) (int64, error) {
+	text, err := d.Fact(ctx, schemaFloor)
+	if err != nil {
+		return 0, err
+	}
+	floor, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read the schema floor: %w", err)
+	}
+	return floor, nil
+}
