@@ -14,7 +14,7 @@ import (
 // at the space that the caller takes.
 func (d *DB) Alive(ctx context.Context) error {
 	var one int
-	if err := d.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM write_trials LIMIT 1)").Scan(&one); err != nil {
+	if err := d.reader.QueryRowContext(ctx, "SELECT COUNT(*) FROM (SELECT 1 FROM write_trials LIMIT 1) AS one").Scan(&one); err != nil {
 		return fmt.Errorf("read the database: %w", explained(err))
 	}
 	broken := d.broken.Load()
@@ -34,10 +34,11 @@ func (d *DB) Alive(ctx context.Context) error {
 	return nil
 }
 
-// judge looks at an error of a write: Alive tries to write after one that the disk or the
-// file is to blame for. Others are the caller's.
-func (d *DB) judge(err error) {
-	if err = explained(err); errors.Is(err, ErrStorage) || errors.Is(err, ErrDamaged) {
+// judged looks at the error of a write, and returns it: Alive tries to write after one that the disk, the
+// file or the server is to blame for. Others are the caller's.
+func (d *DB) judged(err error) error {
+	if found := explained(err); errors.Is(found, ErrStorage) || errors.Is(found, ErrDamaged) {
 		d.broken.Store(true)
 	}
+	return err
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
-	"modernc.org/sqlite"
 )
 
 // CopyTo writes a consistent copy of the database at path to target, which must be an
@@ -78,7 +77,7 @@ func Fold(ctx context.Context, path string) error {
 
 // withFile opens a database file as it is, without migrating it.
 func withFile(path string, use func(file *sql.DB) error) error {
-	file := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path)})
+	file := sql.OpenDB(connector{sqliteDriver, dsn(path)})
 	file.SetMaxOpenConns(1)
 	return errors.Join(use(file), file.Close())
 }

@@ -49,14 +49,9 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// Crashed reports whether the last run on the database did not close it.
-func (d *DB) Crashed() bool { return d.crashed }
-
-// CheckWhole reads the whole database, and returns ErrDamaged when it is not sound. That takes the time to read the file, and a
-// quarter of a second for 200 MB. Others may use it meanwhile.
-func (d *DB) CheckWhole(ctx context.Context) error {
+func (f *folder) CheckWhole(ctx context.Context) error {
 	var verdict string
-	if err := d.reader.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+	if err := f.reader.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
 		return fmt.Errorf("check the database: %w", explained(err))
 	}
 	if verdict != "ok" {

@@ -1,117 +1,108 @@
-// Package db opens the service's one SQLite database, migrates it, and hands
-// out its connections: one writer, several readers.
+// Package db opens the service's one database, migrates it, and hands out its connections: SQLite in the data folder, or
+// PostgreSQL, which several replicas may share. Nobody else knows which it is: statements are written once, in what both
+// understand (docs/design/replicas.md).
 //
-// Every write goes through DB.Write, on a single connection with synchronous=FULL: a
-// committed write survives power loss, those that wait at the same time share one
-// commit, and "database is locked" cannot arise inside the process. Readers see
-// the last committed state and never wait for the writer (WAL). Another process
-// (the command line) may write too; both wait for each other up to ten seconds.
+// SQLite has one writer and several readers. Every write goes through DB.Write, on a single connection with
+// synchronous=FULL: a committed write survives power loss, those that wait at the same time share one commit, and
+// "database is locked" cannot arise inside the process. Readers see the last committed state and never wait for the
+// writer (WAL). Another process (the command line) may write too; both wait for each other up to ten seconds.
+//
+// On PostgreSQL a write is a transaction of its own. Those of Write come one after the other across all replicas, by an
+// advisory lock; those of WriteShared run beside each other (postgres.go).
 package db
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
-
-	"modernc.org/sqlite"
+	"time"
 )
-
-// FileName is the database's name inside the data folder.
-const FileName = "watchmark.db"
-
-// readers is how many connections may read at once; each may use up to 2 MiB of page cache.
-var readers = max(2, min(runtime.NumCPU(), 4))
-
-// journalLimit lets the journal shrink again, to 64 MiB, after a burst or a long reader made it large.
-const journalLimit = "journal_size_limit(67108864)"
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	path    string
-	writer  *sql.DB
-	reader  *sql.DB
-	crashed bool // the last run did not close it
-	schema  int64
-	broken  atomic.Bool // the last write failed by the disk or the file
-
-	writes  chan *write
-	close   sync.Once
-	closing chan struct{} // closed by Close
-	closed  chan struct{} // closed when the last write has ended
+	engine
+	reader *sql.DB
+	schema int64
+	broken atomic.Bool // the last write failed by the disk, the file or the server
+	heard  listeners
 }
 
-// Open opens or creates the database in dataDir and brings it to the newest
-// schema. Before a migration changes an existing database, a copy is written
-// beside it (see migrate). The folder is created with mode 0700.
-func Open(ctx context.Context, dataDir string) (*DB, error) {
-	migrations, err := fs.Sub(migrationFiles, "migrations")
-	if err != nil {
-		return nil, fmt.Errorf("read embedded migrations: %w", err)
-	}
-	return open(ctx, dataDir, migrations)
+// engine is what the two kinds of databases do each in their way.
+type engine interface {
+	// write runs fn in a transaction and commits it; how says beside whom.
+	write(ctx context.Context, how beside, fn func(ctx context.Context, tx *sql.Tx) error) error
+	// notify tells every process that listens.
+	notify(ctx context.Context, topic, payload string, heard *listeners) error
+	// hear begins to hand what others tell to heard, at its first call.
+	hear(heard *listeners)
+	setFence(incarnation int64)
+
+	// Size is how many bytes the database takes on the disk; 0 where that cannot be told.
+	Size() int64
+	// Alone reports that no other process works on this database: the folder is locked for one.
+	Alone() bool
+	// Crashed reports whether the last run on the database did not close it. A server sees to that by itself.
+	Crashed() bool
+	// CheckWhole reads the whole database, and returns ErrDamaged when it is not sound. That takes the time to read the file, and a
+	// quarter of a second for 200 MB. Others may use it meanwhile. Of a server it says nothing.
+	CheckWhole(ctx context.Context) error
+	// Close lets the writes that are under way end and closes every connection. Calls that come later fail.
+	Close() error
 }
 
-func open(ctx context.Context, dataDir string, migrations fs.FS) (*DB, error) {
-	if err := os.MkdirAll(dataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("create the data folder %s: %w; give the service's user write access to it", dataDir, err)
-	}
-	path := filepath.Join(dataDir, FileName)
-	afterCrash, err := crashed(path)
-	if err != nil {
-		return nil, err
-	}
-	writer := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "temp_store(2)", journalLimit) + "&_txlock=immediate"})
-	writer.SetMaxOpenConns(1)
-	reader := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)")})
-	reader.SetMaxOpenConns(readers)
-	reader.SetMaxIdleConns(readers)
-	d := &DB{path: path, writer: writer, reader: reader, writes: make(chan *write), closing: make(chan struct{}), closed: make(chan struct{}), crashed: afterCrash}
-	go d.writeAll()
-	if err := d.prepare(ctx, path, migrations); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return d, nil
-}
+// beside says which other writes may run at the same time.
+type beside int
 
-// dsn is the driver's address of the file at path, with the pragmas every connection needs.
-func dsn(path string, pragmas ...string) string {
-	q := url.Values{"_pragma": append([]string{"busy_timeout(10000)", "foreign_keys(1)"}, pragmas...)}
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
-}
-
-// prepare checks that the file can be used and migrates it.
-func (d *DB) prepare(ctx context.Context, path string, migrations fs.FS) error {
-	if err := d.writer.PingContext(ctx); err != nil {
-		return fmt.Errorf("database %s cannot be used: %w; restore a backup with watchmark restore FILE, or move the file away to start anew", path, err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return fmt.Errorf("protect database %s: %w", path, err)
-	}
-	return d.migrate(ctx, path, migrations)
-}
-
-// Close lets the write that is under way end and closes every connection. Calls that
-// come later fail.
-func (d *DB) Close() error {
-	d.close.Do(func() { close(d.closing) })
-	<-d.closed
-	return errors.Join(d.reader.Close(), d.writer.Close())
-}
-
-// Size is how many bytes the database takes on the disk, its journal included.
-func (d *DB) Size() int64 { return size(d.path) + size(d.path+"-wal") }
+const (
+	nobody    beside = iota // Write
+	sharers                 // WriteShared
+	everybody               // WriteAside
+)
 
 // Read is the pool for queries. Writing through it fails.
 func (d *DB) Read() *sql.DB { return d.reader }
+
+// Write runs fn in a transaction of its own, as far as fn can tell, and commits it;
+// when fn fails, nothing of it is written and its error is returned. No other Write or WriteShared runs at the same
+// time, in this process or another, so what fn reads stays so until it ends. fn must use tx
+// only and do no other I/O: all writers wait for it. Once fn has begun it does not end
+// with ctx. After Close, Write returns ErrClosed.
+//
+// On PostgreSQL an error of a statement that answers nothing may come with the next statement that answers, or with the
+// commit, and fn may run again from its beginning when the server ended the transaction to break a deadlock.
+func (d *DB) Write(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	return d.judged(d.write(ctx, nobody, fn))
+}
+
+// WriteShared is Write beside others of its kind. fn must hold against any of them: what it reads
+// may be changed before it ends, unless its statements lock it. It must begin by resetting what it gives out, since it may run again.
+func (d *DB) WriteShared(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	return d.judged(d.write(ctx, sharers, fn))
+}
+
+// WriteAside is for what must wait for no other write, and is written by an evicted replica too: its heartbeat. fn must begin by
+// resetting what it gives out.
+func (d *DB) WriteAside(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	return d.judged(d.write(ctx, everybody, fn))
+}
+
+// Fence has every Write and WriteShared go on only while the replica with this incarnation is live; else they return
+// ErrEvicted and write nothing. 0 asks for nothing. A database in a folder has the folder's lock instead.
+func (d *DB) Fence(incarnation int64) { d.setFence(incarnation) }
+
+// Now is the clock of the database, to the millisecond. Statements have it as now_ms().
+func (d *DB) Now(ctx context.Context) (time.Time, error) {
+	var ms int64
+	if err := d.reader.QueryRowContext(ctx, "SELECT now_ms()").Scan(&ms); err != nil {
+		return time.Time{}, fmt.Errorf("read the database's clock: %w", err)
+	}
+	return time.UnixMilli(ms), nil
+}
+
+// SchemaVersion is the number of the newest migration, which the database has.
+func (d *DB) SchemaVersion() int64 { return d.schema }
 
 // HoldsRows reports whether any of some tables has a row.
 func (d *DB) HoldsRows(ctx context.Context, tables ...string) (held bool, err error) {

@@ -49,85 +49,94 @@ func count(t *testing.T, d *db.DB, table string) int {
 const addSetting = `INSERT INTO settings (key, value, updated_at) VALUES (?, '1', 0)`
 
 func TestCommittedRowsAreThereAfterReopening(t *testing.T) {
-	dir := t.TempDir()
-	d := open(t, dir)
-	exec(t, d, addSetting, "a")
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if n := count(t, open(t, dir), "settings"); n != 1 {
-		t.Errorf("%d settings after reopening, want 1", n)
-	}
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		exec(t, d, addSetting, "a")
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, p.open(t), "settings"); n != 1 {
+			t.Errorf("%d settings after reopening, want 1", n)
+		}
+	})
 }
 
 func TestFailedWriteLeavesNothing(t *testing.T) {
-	d := open(t, t.TempDir())
-	wrong := errors.New("changed my mind")
-	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, addSetting, "a"); err != nil {
-			return err
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		wrong := errors.New("changed my mind")
+		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, addSetting, "a"); err != nil {
+				return err
+			}
+			return wrong
+		})
+		if !errors.Is(err, wrong) {
+			t.Errorf("Write returned %v, want the function's own error", err)
 		}
-		return wrong
+		if n := count(t, d, "settings"); n != 0 {
+			t.Errorf("%d settings after a failed write, want 0", n)
+		}
 	})
-	if !errors.Is(err, wrong) {
-		t.Errorf("Write returned %v, want the function's own error", err)
-	}
-	if n := count(t, d, "settings"); n != 0 {
-		t.Errorf("%d settings after a failed write, want 0", n)
-	}
 }
 
 func TestReaderCannotWrite(t *testing.T) {
-	d := open(t, t.TempDir())
-	if _, err := d.Read().ExecContext(t.Context(), addSetting, "a"); err == nil {
-		t.Error("a write through the reader pool succeeded")
-	}
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		if _, err := d.Read().ExecContext(t.Context(), addSetting, "a"); err == nil {
+			t.Error("a write through the reader pool succeeded")
+		}
+	})
 }
 
 func TestForeignKeysHold(t *testing.T) {
-	d := open(t, t.TempDir())
-	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO account_media_users (account_id, name) VALUES (7, 'mira')`)
-		return err
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO account_media_users (account_id, name) VALUES (7, 'mira')`)
+			return err
+		})
+		if err == nil {
+			t.Error("a row that points to no account was accepted")
+		}
 	})
-	if err == nil {
-		t.Error("a row that points to no account was accepted")
-	}
 }
 
 func TestParallelWritersAndReadersNeverFindTheDatabaseLocked(t *testing.T) {
-	dir := t.TempDir()
-	service, tool := open(t, dir), open(t, dir) // as the service and the command line at once
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			d := service
-			if i%4 == 0 {
-				d = tool
-			}
-			for j := range 25 {
-				exec(t, d, addSetting, string(rune('a'+i))+strings.Repeat("x", j))
-				count(t, d, "settings")
-			}
-		})
-	}
-	wg.Wait()
-	if n := count(t, service, "settings"); n != 200 {
-		t.Errorf("%d settings, want 200", n)
-	}
+	onBoth(t, func(t *testing.T, p place) {
+		service, tool := p.open(t), p.open(t) // as the service and the command line at once
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				d := service
+				if i%4 == 0 {
+					d = tool
+				}
+				for j := range 25 {
+					exec(t, d, addSetting, string(rune('a'+i))+strings.Repeat("x", j))
+					count(t, d, "settings")
+				}
+			})
+		}
+		wg.Wait()
+		if n := count(t, service, "settings"); n != 200 {
+			t.Errorf("%d settings, want 200", n)
+		}
+	})
 }
 
 func TestDatabaseOfANewerProgramIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	d := open(t, dir)
-	exec(t, d, `UPDATE goose_db_version SET version_id = version_id + 1000 WHERE version_id > 0`)
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err := db.Open(t.Context(), dir)
-	if err == nil || !strings.Contains(err.Error(), "newer program") {
-		t.Fatalf("error %v, want one that says so", err)
-	}
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		exec(t, d, `UPDATE goose_db_version SET version_id = version_id + 1000 WHERE version_id > 0`)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := p.tryOpen(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "newer program") {
+			t.Fatalf("error %v, want one that says so", err)
+		}
+	})
 }
 
 func TestMigrationCopiesTheDatabaseFirstAndKeepsThree(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-
-	"modernc.org/sqlite"
 )
 
 // CreateFile opens a database file of its own for one writer that fills it once: nothing
@@ -15,7 +13,7 @@ import (
 // its name. Settle makes it a file to rely on.
 func CreateFile(path string) *sql.DB {
 	// 16 KiB pages hold most blobs whole.
-	file := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path,
+	file := sql.OpenDB(connector{sqliteDriver, dsn(path,
 		"page_size(16384)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)", "cache_size(-8192)", "temp_store(2)")})
 	file.SetMaxOpenConns(1)
 	return file
@@ -24,7 +22,7 @@ func CreateFile(path string) *sql.DB {
 // OpenFile opens a finished database file that nobody changes any more, for reading. All
 // its connections are made at once: another process may delete the file while it is in use.
 func OpenFile(ctx context.Context, path string) (*sql.DB, error) {
-	file := sql.OpenDB(connector{&sqlite.Driver{}, dsn(path, "query_only(1)", "cache_size(-1024)") + "&mode=ro&immutable=1"})
+	file := sql.OpenDB(connector{sqliteDriver, dsn(path, "query_only(1)", "cache_size(-1024)") + "&mode=ro&immutable=1"})
 	file.SetMaxOpenConns(readers)
 	file.SetMaxIdleConns(readers)
 	var conns []*sql.Conn

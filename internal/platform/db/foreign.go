@@ -63,7 +63,7 @@ func OpenCopied(path string) *sql.DB { return openForeign(path, "mode=rw", "temp
 func openForeign(path, how string, pragmas ...string) *sql.DB {
 	q := url.Values{"_pragma": append([]string{"busy_timeout(3000)", "cache_size(-4096)"}, pragmas...)}
 	address := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + how + "&" + q.Encode()
-	file := sql.OpenDB(foreignConnector{connector{&sqlite.Driver{}, address}})
+	file := sql.OpenDB(foreignConnector{connector{sqliteDriver, address}})
 	file.SetMaxOpenConns(1)
 	return file
 }

@@ -89,6 +89,7 @@ func (c *conn) put(text string, s statement) error {
 }
 
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	clean(args)
 	s, err := c.take(ctx, text)
 	if err != nil {
 		return nil, err
@@ -101,6 +102,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 }
 
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	clean(args)
 	s, err := c.take(ctx, text)
 	if err != nil {
 		return nil, err

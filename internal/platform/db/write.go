@@ -11,7 +11,7 @@ import (
 // groupMost is how many writes share one commit.
 const groupMost = 64
 
-// write is one call of Write that waits for the writer.
+// write is one call of DB.Write that waits for the writer.
 type write struct {
 	ctx    context.Context
 	fn     func(ctx context.Context, tx *sql.Tx) error
@@ -28,18 +28,13 @@ func (p *panicked) Error() string {
 	return fmt.Sprintf("panic in a transaction: %v\n%s", p.value, p.stack)
 }
 
-// Write runs fn in a transaction of its own, as far as fn can tell, and commits it;
-// when fn fails, nothing of it is written and its error is returned. Writes that wait
-// at the same time share one commit, and with it the wait for the disk. fn must use tx
-// only and do no other I/O: all writers wait for it. Once fn has begun it does not end
-// with ctx. After Close, Write returns ErrClosed.
-func (d *DB) Write(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+func (f *folder) write(ctx context.Context, _ beside, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	w := &write{ctx: ctx, fn: fn, result: make(chan error, 1)}
 	select {
-	case d.writes <- w:
+	case f.writes <- w:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-d.closing:
+	case <-f.closing:
 		return ErrClosed
 	}
 	err := <-w.result
@@ -51,26 +46,26 @@ func (d *DB) Write(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx)
 }
 
 // writeAll serves Write until the database is closed.
-func (d *DB) writeAll() {
-	defer close(d.closed)
+func (f *folder) writeAll() {
+	defer close(f.closed)
 	for {
 		select {
-		case first := <-d.writes:
-			for group := d.gather(first); len(group) > 0; {
-				group = d.writeGroup(group)
+		case first := <-f.writes:
+			for group := f.gather(first); len(group) > 0; {
+				group = f.writeGroup(group)
 			}
-		case <-d.closing:
+		case <-f.closing:
 			return
 		}
 	}
 }
 
 // gather takes what else waits, without waiting for more.
-func (d *DB) gather(first *write) []*write {
+func (f *folder) gather(first *write) []*write {
 	group := []*write{first}
 	for len(group) < groupMost {
 		select {
-		case next := <-d.writes:
+		case next := <-f.writes:
 			group = append(group, next)
 		default:
 			return group
@@ -81,11 +76,10 @@ func (d *DB) gather(first *write) []*write {
 
 // writeGroup runs writes in one transaction, several behind a savepoint each, and answers them.
 // When the transaction breaks under one of them, those before it are told so, and those after it are given back.
-func (d *DB) writeGroup(group []*write) (rest []*write) {
+func (f *folder) writeGroup(group []*write) (rest []*write) {
 	ctx := context.Background() // the transaction belongs to no single caller
-	tx, err := d.writer.BeginTx(ctx, nil)
+	tx, err := f.writer.BeginTx(ctx, nil)
 	if err != nil {
-		d.judge(err)
 		answer(group, fmt.Errorf("begin transaction: %w", explained(err)))
 		return nil
 	}
@@ -104,7 +98,6 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 		}
 		switch {
 		case broken:
-			d.judge(err)
 			_ = tx.Rollback() // it fails where SQLite has rolled back by itself
 			answer(written, shared(err))
 			w.result <- err
@@ -116,7 +109,6 @@ func (d *DB) writeGroup(group []*write) (rest []*write) {
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		d.judge(err)
 		answer(written, fmt.Errorf("commit: %w", explained(err)))
 		return nil
 	}

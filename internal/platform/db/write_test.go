@@ -36,56 +36,58 @@ func blocked(t *testing.T, d *db.DB) (release func()) {
 }
 
 func TestWritesThatGatherStandAndFallEachAlone(t *testing.T) {
-	d := open(t, t.TempDir())
-	release := blocked(t, d)
-	wrong := errors.New("changed my mind")
-	var results [30]error
-	var begun, all sync.WaitGroup
-	for i := range results {
-		begun.Add(1)
-		all.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					results[i] = fmt.Errorf("panic: %v", p)
-				}
-			}()
-			begun.Done()
-			results[i] = d.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
-				if _, err := tx.ExecContext(ctx, addSetting, fmt.Sprint("key", i)); err != nil {
-					return err
-				}
-				switch i % 3 {
-				case 1:
-					return wrong
-				case 2:
-					panic("a bug")
-				}
-				return nil
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		release := blocked(t, d)
+		wrong := errors.New("changed my mind")
+		var results [30]error
+		var begun, all sync.WaitGroup
+		for i := range results {
+			begun.Add(1)
+			all.Go(func() {
+				defer func() {
+					if p := recover(); p != nil {
+						results[i] = fmt.Errorf("panic: %v", p)
+					}
+				}()
+				begun.Done()
+				results[i] = d.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+					if _, err := tx.ExecContext(ctx, addSetting, fmt.Sprint("key", i)); err != nil {
+						return err
+					}
+					switch i % 3 {
+					case 1:
+						return wrong
+					case 2:
+						panic("a bug")
+					}
+					return nil
+				})
 			})
-		})
-	}
-	begun.Wait()
-	release()
-	all.Wait()
-	for i, err := range results {
-		switch i % 3 {
-		case 0:
-			if err != nil {
-				t.Errorf("write %d: %v", i, err)
-			}
-		case 1:
-			if !errors.Is(err, wrong) {
-				t.Errorf("write %d: %v, want the function's own error", i, err)
-			}
-		case 2:
-			if err == nil || !strings.Contains(err.Error(), "a bug") {
-				t.Errorf("write %d: %v, want its panic in the goroutine that called", i, err)
+		}
+		begun.Wait()
+		release()
+		all.Wait()
+		for i, err := range results {
+			switch i % 3 {
+			case 0:
+				if err != nil {
+					t.Errorf("write %d: %v", i, err)
+				}
+			case 1:
+				if !errors.Is(err, wrong) {
+					t.Errorf("write %d: %v, want the function's own error", i, err)
+				}
+			case 2:
+				if err == nil || !strings.Contains(err.Error(), "a bug") {
+					t.Errorf("write %d: %v, want its panic in the goroutine that called", i, err)
+				}
 			}
 		}
-	}
-	if n := count(t, d, "settings"); n != 10 {
-		t.Errorf("%d settings, want the 10 of the writes that went well", n)
-	}
+		if n := count(t, d, "settings"); n != 10 {
+			t.Errorf("%d settings, want the 10 of the writes that went well", n)
+		}
+	})
 }
 
 func TestABrokenGroupHandsNobodyTheErrorOfAnother(t *testing.T) {
@@ -128,33 +130,37 @@ func TestABrokenGroupHandsNobodyTheErrorOfAnother(t *testing.T) {
 }
 
 func TestWriteIsGivenUpBeforeItBeginsAndNotAfter(t *testing.T) {
-	d := open(t, t.TempDir())
-	release := blocked(t, d)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := d.Write(ctx, func(context.Context, *sql.Tx) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("while another one runs: %v", err)
-	}
-	release()
-	ctx, cancel = context.WithCancel(t.Context())
-	err := d.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		release := blocked(t, d)
+		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := tx.ExecContext(ctx, addSetting, "a")
-		return err
+		if err := d.Write(ctx, func(context.Context, *sql.Tx) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("while another one runs: %v", err)
+		}
+		release()
+		ctx, cancel = context.WithCancel(t.Context())
+		err := d.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			cancel()
+			_, err := tx.ExecContext(ctx, addSetting, "a")
+			return err
+		})
+		if err != nil || count(t, d, "settings") != 1 {
+			t.Errorf("once begun: %v", err)
+		}
 	})
-	if err != nil || count(t, d, "settings") != 1 {
-		t.Errorf("once begun: %v", err)
-	}
 }
 
 func TestWriteAfterCloseIsRefused(t *testing.T) {
-	d := open(t, t.TempDir())
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Write(t.Context(), func(context.Context, *sql.Tx) error { return nil }); !errors.Is(err, db.ErrClosed) {
-		t.Errorf("error %v", err)
-	}
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Write(t.Context(), func(context.Context, *sql.Tx) error { return nil }); !errors.Is(err, db.ErrClosed) {
+			t.Errorf("error %v", err)
+		}
+	})
 }
 
 // querier asks the database.
@@ -177,45 +183,49 @@ func rowsOf(ctx context.Context, q querier, query string) (n int, err error) {
 
 // A statement that is prepared once must serve two queries that are open at the same time.
 func TestOneStatementServesNestedQueries(t *testing.T) {
-	d := open(t, t.TempDir())
-	for i := range 5 {
-		exec(t, d, addSetting, fmt.Sprint("key", i))
-	}
-	const all = `SELECT key FROM settings ORDER BY key`
-	pairs := 0
-	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		outer, err := tx.QueryContext(ctx, all)
-		if err != nil {
-			return err
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		for i := range 5 {
+			exec(t, d, addSetting, fmt.Sprint("key", i))
 		}
-		defer func() { _ = outer.Close() }()
-		for outer.Next() {
-			n, err := rowsOf(ctx, tx, all)
+		const all = `SELECT key FROM settings ORDER BY key`
+		pairs := 0
+		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			outer, err := tx.QueryContext(ctx, all)
 			if err != nil {
 				return err
 			}
-			pairs += n
+			defer func() { _ = outer.Close() }()
+			for outer.Next() {
+				n, err := rowsOf(ctx, tx, all)
+				if err != nil {
+					return err
+				}
+				pairs += n
+			}
+			return outer.Err()
+		})
+		if err != nil || pairs != 25 {
+			t.Errorf("%d pairs (%v), want 25", pairs, err)
 		}
-		return outer.Err()
 	})
-	if err != nil || pairs != 25 {
-		t.Errorf("%d pairs (%v), want 25", pairs, err)
-	}
 }
 
 func TestFailedStatementCanBeUsedAgain(t *testing.T) {
-	d := open(t, t.TempDir())
-	exec(t, d, addSetting, "a")
-	for range 3 {
-		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, addSetting, "a")
-			return err
-		})
-		if err == nil || !strings.Contains(err.Error(), "UNIQUE") {
-			t.Fatalf("a second row with the same key: %v", err)
+	onBoth(t, func(t *testing.T, p place) {
+		d := p.open(t)
+		exec(t, d, addSetting, "a")
+		for range 3 {
+			err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, addSetting, "a")
+				return err
+			})
+			if err == nil || !strings.Contains(strings.ToLower(err.Error()), "unique") {
+				t.Fatalf("a second row with the same key: %v", err)
+			}
 		}
-	}
-	exec(t, d, addSetting, "b")
+		exec(t, d, addSetting, "b")
+	})
 }
 
 func TestFolderIsLockedForOne(t *testing.T) {

@@ -1,0 +1,256 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"maps"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+const (
+	// sharedWriters is how many writes of WriteShared run at the same time, serverReaders how many queries.
+	sharedWriters, serverReaders = 8, 8
+	// writeTries is how often a write is begun that the server ended to break a deadlock.
+	writeTries = 4
+	// migrateTries is how often a migration is begun that waited too long for a lock on a table.
+	migrateTries = 30
+)
+
+// timeouts bound what a connection waits for in the server: a replica that was stopped within a transaction holds others up
+// for the last of them.
+var timeouts = map[string]string{"statement_timeout": "15s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "5s"}
+
+// server is the engine of a database in PostgreSQL. What it shares with its connections is in dial.
+type server struct {
+	dial   *dial
+	alone  *sql.DB // one connection for Write
+	shared *sql.DB // those for WriteShared
+	reader *sql.DB
+	aside  *sql.DB // one connection for what waits for no lock
+
+	hearing sync.Once
+	closing context.Context // ends with Close
+	end     context.CancelFunc
+	work    sync.WaitGroup
+}
+
+// dial is how the connections to a server are made.
+type dial struct {
+	config *pgconn.Config
+	// pooled is set once the server, which is a pooler then, has refused parameters at the start of a connection. unnamed is set
+	// by the address for one that keeps no prepared statements.
+	pooled  atomic.Bool
+	unnamed bool
+	key     int64        // of the advisory lock
+	fence   atomic.Int64 // the incarnation that must be live; 0 for any
+	suspect atomic.Int64 // when a connection broke last, in unix ns: those used before may be broken, too
+	trips   atomic.Int64 // messages that were waited for
+}
+
+// OpenServer opens a database in PostgreSQL and brings it to the newest schema. The address is a URL as that of libpq:
+// postgres://user:password@host/name. Behind a pooler that keeps no prepared statements it has default_query_exec_mode=exec.
+func OpenServer(ctx context.Context, address string) (*DB, error) {
+	migrations, err := fs.Sub(migrationFiles, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("read embedded migrations: %w", err)
+	}
+	return openServer(ctx, address, migrations)
+}
+
+func openServer(ctx context.Context, address string, migrations fs.FS) (*DB, error) {
+	config, err := pgconn.ParseConfig(address)
+	if err != nil {
+		return nil, errAddress // the error may quote the password
+	}
+	d := &dial{config: config}
+	const mode = "default_query_exec_mode" // of pgx, which people know from other programs
+	d.unnamed = config.RuntimeParams[mode] != "" && config.RuntimeParams[mode] != "cache_statement"
+	delete(config.RuntimeParams, mode)
+	config.RuntimeParams["application_name"] = "watchmark"
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > dialTime {
+		config.ConnectTimeout = dialTime
+	}
+	s := &server{dial: d}
+	s.closing, s.end = context.WithCancel(context.Background())
+	schema, err := s.prepare(ctx, serverMigrations{migrations})
+	if err != nil {
+		return nil, err
+	}
+	s.alone = d.pool(1, begins{lock: "pg_advisory_xact_lock"})
+	s.shared = d.pool(sharedWriters, begins{lock: "pg_advisory_xact_lock_shared"})
+	s.aside = d.pool(1, begins{})
+	s.reader = d.pool(serverReaders, begins{reads: true})
+	return &DB{engine: s, reader: s.reader, schema: schema}, nil
+}
+
+// pool are connections of a kind.
+func (d *dial) pool(most int, kind begins) *sql.DB {
+	pool := sql.OpenDB(serverConnector{d, kind})
+	pool.SetMaxOpenConns(most)
+	pool.SetMaxIdleConns(most)
+	pool.SetConnMaxIdleTime(10 * time.Minute)
+	return pool
+}
+
+// parameters are those of a session, beside those of the address.
+func (d *dial) parameters(kind begins) map[string]string {
+	all := maps.Clone(d.config.RuntimeParams)
+	if d.pooled.Load() || kind.migrates {
+		return all
+	}
+	maps.Copy(all, timeouts)
+	if kind.reads {
+		all["default_transaction_read_only"] = "on"
+	}
+	return all
+}
+
+// prepare migrates the database, and answers the version that it has then. Others that begin at the same time wait.
+func (s *server) prepare(ctx context.Context, migrations fs.FS) (version int64, err error) {
+	if err := s.identify(ctx); err != nil {
+		return 0, fmt.Errorf("open the database server: %w", err)
+	}
+	pool := s.dial.pool(2, begins{migrates: true})
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	provider, err := s.migrator(pool, migrations)
+	if err != nil {
+		return 0, fmt.Errorf("prepare migrations: %w", err)
+	}
+	has, want, err := provider.GetVersions(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the schema version: %w", err)
+	}
+	if has > want {
+		return 0, fmt.Errorf("the database has schema version %d, this program knows up to %d: run the newer program", has, want)
+	}
+	for try := 1; has < want; try++ {
+		_, err := provider.Up(ctx)
+		if err == nil {
+			break
+		}
+		var failure *pgconn.PgError
+		if try == migrateTries || !errors.As(err, &failure) || failure.Code != lockNotAvailable {
+			return 0, fmt.Errorf("migrate from version %d: %w", has, err)
+		}
+	}
+	return want, nil
+}
+
+// identify finds out whether the server takes parameters at the start of a connection, and the key of its lock: each schema has
+// its own, and a lock holds within a database. It has the server know now_ms, as SQLite does.
+func (s *server) identify(ctx context.Context) (err error) {
+	pool := s.dial.pool(1, begins{})
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	var schema sql.NullString
+	var clock bool
+	if err := pool.QueryRowContext(ctx, "SELECT current_schema(), to_regprocedure('now_ms()') IS NOT NULL").Scan(&schema, &clock); err != nil {
+		return err
+	}
+	if !schema.Valid {
+		return errNoSchema
+	}
+	name := fnv.New64a()
+	_, _ = name.Write([]byte("watchmark " + schema.String))
+	s.dial.key = int64(name.Sum64())
+	if clock {
+		return nil
+	}
+	tx, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
+	for _, statement := range []string{
+		"SELECT pg_advisory_xact_lock(" + strconv.FormatInt(s.dial.key, 10) + ")", // two must not replace it at the same time
+		"CREATE OR REPLACE FUNCTION now_ms() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'",
+	} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// migrator runs migrations under a lock of their own.
+func (s *server) migrator(pool *sql.DB, migrations fs.FS) (*goose.Provider, error) {
+	const period, failures = 1, 300 // seconds, and how often
+	if s.dial.pooled.Load() {
+		table, err := lock.NewPostgresTableLocker()
+		if err != nil {
+			return nil, err
+		}
+		return goose.NewProvider(goose.DialectPostgres, pool, migrations, goose.WithLocker(table))
+	}
+	session, err := lock.NewPostgresSessionLocker(lock.WithLockID(s.dial.key+1), lock.WithLockTimeout(period, failures))
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectPostgres, pool, migrations, goose.WithSessionLocker(session))
+}
+
+func (s *server) write(ctx context.Context, how beside, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	pool := map[beside]*sql.DB{nobody: s.alone, sharers: s.shared, everybody: s.aside}[how]
+	for try := 1; ; try++ {
+		err := s.writeOnce(ctx, pool, fn)
+		if try == writeTries || !again(err) {
+			return err
+		}
+	}
+}
+
+func (s *server) writeOnce(ctx context.Context, pool *sql.DB, fn func(ctx context.Context, tx *sql.Tx) error) (err error) {
+	if s.closing.Err() != nil {
+		return ErrClosed
+	}
+	s.work.Add(1)
+	defer s.work.Done()
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	defer func() { _ = conn.Close() }() // back into the pool
+	ctx = context.WithoutCancel(ctx)
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
+	if err := fn(ctx, tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+func (s *server) Close() error {
+	s.end()
+	s.work.Wait()
+	return errors.Join(s.reader.Close(), s.shared.Close(), s.alone.Close(), s.aside.Close())
+}
+
+func (s *server) Size() (bytes int64) {
+	ctx, cancel := context.WithTimeout(s.closing, 3*time.Second)
+	defer cancel()
+	if s.reader.QueryRowContext(ctx, "SELECT pg_database_size(current_database())").Scan(&bytes) != nil {
+		return 0
+	}
+	return bytes
+}
+
+func (s *server) Alone() bool                      { return false }
+func (s *server) Crashed() bool                    { return false }
+func (s *server) CheckWhole(context.Context) error { return nil }
+func (s *server) setFence(incarnation int64)       { s.dial.fence.Store(incarnation) }
