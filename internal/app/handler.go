@@ -82,7 +82,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		api.Device{Watcher: a.device, Engine: a.engine, Records: a.Records},
 		api.Tracker{Service: a.tracker},
 		api.Servers{Service: a.watcher},
-		api.Import{Importer: a.importer},
+		api.Import{Importer: a.importer, Accounts: a.Accounts},
 		api.Notifications{Notices: a.Notices},
 		api.Candidates{Store: a.Questions, Decisions: a.decisions, Catalog: subjects.Catalog},
 		subjects,

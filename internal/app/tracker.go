@@ -13,14 +13,7 @@ func (a *App) newTracker() *tracker.Service {
 	return tracker.NewService(tracker.Config{
 		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Schedule: a.jobs, Plan: a.plan("tracker.cron", func(s settings.Settings) string { return s.Tracker.Cron }),
 		Forecast: a.engine.Forecast,
-		Mapped: func(ctx context.Context, titles []string, event watch.Event) (bool, error) {
-			rules, err := a.Mappings.Rules(ctx)
-			if err != nil {
-				return false, err
-			}
-			_, found := rules.Find(titles, event.Season, event.IsFilm(), event.Episode)
-			return found, nil
-		},
+		Mapped:   a.mapped,
 		Options: func() tracker.Options {
 			t := a.Settings.Current().Tracker
 			return tracker.Options{
@@ -29,4 +22,14 @@ func (a *App) newTracker() *tracker.Service {
 			}
 		},
 	})
+}
+
+// mapped reports whether a person mapped an event, by one of its titles.
+func (a *App) mapped(ctx context.Context, titles []string, event watch.Event) (bool, error) {
+	rules, err := a.Mappings.Rules(ctx)
+	if err != nil {
+		return false, err
+	}
+	_, found := rules.Find(titles, event.Season, event.IsFilm(), event.Episode)
+	return found, nil
 }

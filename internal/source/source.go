@@ -43,8 +43,8 @@ var Adapters = []Adapter{
 // Push lists the sources that deliver by webhook, in the order people see them.
 var Push = names()
 
-// All lists every source, in the order people see them: those that push, then those that are polled.
-var All = slices.Concat(Push, []watch.Source{watch.NAS, watch.Device, watch.Tracker, watch.Watcher})
+// All lists every source, in the order people see them: those that push, then those that are polled, and files.
+var All = slices.Concat(Push, []watch.Source{watch.NAS, watch.Device, watch.Tracker, watch.Watcher, watch.File})
 
 func names() []watch.Source {
 	var all []watch.Source

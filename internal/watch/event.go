@@ -11,7 +11,7 @@ import (
 // Source names where an event comes from. It is a segment of the webhook path.
 type Source string
 
-// The sources that other packages name: some of those that push, and those that are polled.
+// The sources that other packages name: some of those that push, those that are polled, and files that people bring.
 // Package source lists them all.
 const (
 	Plex     Source = "plex"
@@ -23,6 +23,7 @@ const (
 	Device   Source = "device"
 	Tracker  Source = "tracker"
 	Watcher  Source = "watcher"
+	File     Source = "file"
 )
 
 // Action is what the person did with the item.

@@ -5,12 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"os"
 	"sync"
-	"syscall"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -300,7 +296,7 @@ func (a Archive) upload(w http.ResponseWriter, r *http.Request) (taskID int64, e
 	if a.Importer.Status().ImportInProgress {
 		return 0, archive.ErrBusy
 	}
-	body, err := zipIn(r, http.MaxBytesReader(w, r.Body, archive.MaxDump))
+	body, err := fileIn(w, r, archive.MaxDump, zipTypes, noZip)
 	if err != nil {
 		return 0, err
 	}
@@ -308,7 +304,7 @@ func (a Archive) upload(w http.ResponseWriter, r *http.Request) (taskID int64, e
 	if err != nil {
 		return 0, err
 	}
-	if err := receive(file, body); err != nil {
+	if err := receive(file, body, dumpLarge.With(archive.MaxDump>>20)); err != nil {
 		a.Importer.Discard(file)
 		return 0, err
 	}
@@ -317,48 +313,4 @@ func (a Archive) upload(w http.ResponseWriter, r *http.Request) (taskID int64, e
 		return 0, err
 	}
 	return t.Status().ID, nil
-}
-
-// zipIn is the zip in a request: the body, or the first file of a form. The name of
-// the file is never looked at.
-func zipIn(r *http.Request, body io.ReadCloser) (io.Reader, error) {
-	r.Body = body
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	switch {
-	case err == nil && kind == "multipart/form-data":
-		form, err := r.MultipartReader()
-		for err == nil {
-			part, next := form.NextPart()
-			if err = next; err == nil && part.FileName() != "" {
-				return part, nil
-			}
-		}
-		return nil, noFile
-	case err == nil && (kind == "application/zip" || kind == "application/octet-stream" || kind == "application/x-zip-compressed"):
-		return body, nil
-	}
-	return nil, problem.With(http.StatusUnsupportedMediaType, noZip.With())
-}
-
-// receive writes a body to a file. listen.Handler ends it when nothing comes for a while.
-func receive(file *os.File, body io.Reader) error {
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := body.Read(buf)
-		switch _, failed := file.Write(buf[:n]); {
-		case errors.Is(failed, syscall.ENOSPC):
-			return fmt.Errorf("store the upload: %w", archive.ErrNoSpace)
-		case failed != nil:
-			return fmt.Errorf("store the upload: %w", failed)
-		}
-		var large *http.MaxBytesError
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.As(err, &large):
-			return problem.With(http.StatusRequestEntityTooLarge, dumpLarge.With(archive.MaxDump>>20))
-		case err != nil:
-			return uploadEnds
-		}
-	}
 }

@@ -2,10 +2,17 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/problem"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/importer"
@@ -30,8 +37,11 @@ type importChoice struct {
 	Libraries []string `json:"libraries,omitempty" maxItems:"200" nullable:"false" doc:"Only these libraries, by id or name; left out it is all that may hold episodes or films."`
 }
 
-// Import takes in what media servers remember.
-type Import struct{ Importer *importer.Importer }
+// Import takes in what media servers remember, and what files hold.
+type Import struct {
+	Importer *importer.Importer
+	Accounts *account.Store
+}
 
 func (i Import) register(s *server) {
 	const tag = "Import"
@@ -62,6 +72,76 @@ func (i Import) register(s *server) {
 	}, func(ctx context.Context, in *JSON[importChoice]) (*JSON[task.Status], error) {
 		return statusOf(i.Importer.Run(ctx, in.Body.address(), in.Body.choice()))
 	})
+	i.registerFile(s, tag)
+}
+
+// registerFile registers the import of a file, whose body huma would keep in memory.
+func (i Import) registerFile(s *server, tag string) {
+	var one sync.Mutex // at a time
+	param := func(name, about string, schema *huma.Schema) *huma.Param {
+		return &huma.Param{Name: name, In: "query", Description: about, Schema: schema}
+	}
+	format := param("format", "What the file is.", &huma.Schema{Type: huma.TypeString, Enum: []any{"trakt", "simkl", "mal"}})
+	format.Required = true
+	responses := map[string]*huma.Response{"202": s.response("Accepted", startedTask{})}
+	for _, status := range []int{400, 401, 403, 409, 413, 415, 422, 507} {
+		responses[strconv.Itoa(status)] = s.response(http.StatusText(status), &problem.Document{})
+	}
+	s.handle(huma.Operation{
+		Method: http.MethodPost, Path: "/api/import/file", OperationID: "import-file", Tags: []string{tag}, Summary: "Import a file of Trakt, Simkl or MyAnimeList",
+		Description: fmt.Sprintf("The body is the file itself, or a form with it: the zip of Trakt's export (or one watched-history.json of it), Simkl's backup (zip or JSON), or the XML of MyAnimeList (with or without gzip). "+
+			"It may have %d MiB, is read whole before anything is taken in, and is not kept. Starts a task that ends as that of an import, or with dry_run as that of a preview; nothing is imported twice.", importer.MaxFile>>20),
+		Parameters: []*huma.Param{
+			format,
+			param("dry_run", "Only tell what the import would mark.", &huma.Schema{Type: huma.TypeBoolean}),
+			param("user", "The media-server user whose plays they become; left out it is the first one of the preferred account.", &huma.Schema{Type: huma.TypeString}),
+		},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}},
+		Responses:   responses,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		if !one.TryLock() {
+			return uploading
+		}
+		defer one.Unlock()
+		id, err := i.file(w, r)
+		if err == nil {
+			writeJSON(w, http.StatusAccepted, startedTask{id})
+		}
+		return err
+	})
+}
+
+// file takes the file in a request and starts its import.
+func (i Import) file(w http.ResponseWriter, r *http.Request) (taskID int64, err error) {
+	asked := r.URL.Query()
+	user := asked.Get("user")
+	if user == "" {
+		a, err := i.Accounts.Preferred(r.Context())
+		if err != nil && !errors.Is(err, account.ErrNotFound) {
+			return 0, err
+		}
+		if len(a.MediaUserNames) == 0 {
+			return 0, reason.At("user", noImportUser)
+		}
+		user = a.MediaUserNames[0]
+	}
+	body, err := fileIn(w, r, importer.MaxFile, append(zipTypes, "application/gzip", "application/x-gzip", "application/json", "application/xml", "text/xml", "text/plain"), noImport)
+	if err != nil {
+		return 0, err
+	}
+	file, err := i.Importer.NewFile()
+	if err != nil {
+		return 0, err
+	}
+	if err := receive(file, body, importLarge.With(importer.MaxFile>>20)); err != nil {
+		importer.Discard(file)
+		return 0, err
+	}
+	t, err := i.Importer.RunFile(r.Context(), file, importer.Format(asked.Get("format")), user, asked.Get("dry_run") == "true")
+	if err != nil {
+		return 0, err
+	}
+	return t.Status().ID, nil
 }
 
 func (c importChoice) choice() importer.Choice {

@@ -73,11 +73,14 @@ var (
 	badDays    = reason.New("archive_days", "must be a day from the first one on, at most 31 days after it", "必须不早于起始日，且最多在其后 31 天")
 	notArchive = reason.New("archive_no_subject", "The offline data have no such entry: it may be newer than the data, or merged into another entry.",
 		"离线数据中没有这个条目：可能比数据更新，或已合并到其他条目。").For(reason.NotFound)
-	uploading  = reason.New("upload_running", "Another upload is running: wait until it ends.", "已有文件正在上传，请等它结束。").For(reason.Conflict)
-	noFile     = reason.New("upload_no_file", "The form has no file.", "表单里没有文件。").For(reason.Invalid)
-	noZip      = reason.New("upload_no_zip", "Send the zip itself as application/zip, or a form with it as a file.", "请以 application/zip 发送 zip 本身，或用表单上传该文件。")
-	dumpLarge  = reason.New("upload_large", "The file is larger than {size} MiB, so it is not a file of offline data.", "文件大于 {size} MiB，不是离线数据文件。")
-	uploadEnds = reason.New("upload_broken", "The upload was interrupted: send it again.", "上传中断，请重新上传。").For(reason.Invalid)
+	uploading    = reason.New("upload_running", "Another upload is running: wait until it ends.", "已有文件正在上传，请等它结束。").For(reason.Conflict)
+	noFile       = reason.New("upload_no_file", "The form has no file.", "表单里没有文件。").For(reason.Invalid)
+	noZip        = reason.New("upload_no_zip", "Send the zip itself as application/zip, or a form with it as a file.", "请以 application/zip 发送 zip 本身，或用表单上传该文件。")
+	dumpLarge    = reason.New("upload_large", "The file is larger than {size} MiB, so it is not a file of offline data.", "文件大于 {size} MiB，不是离线数据文件。")
+	noImport     = reason.New("upload_no_import", "Send the file itself as application/octet-stream, or a form with it as a file.", "请以 application/octet-stream 发送文件本身，或用表单上传该文件。")
+	importLarge  = reason.New("upload_import_large", "The file is larger than {size} MiB.", "文件大于 {size} MiB。")
+	noImportUser = reason.New("import_no_preferred_user", "tell whose plays they are: the preferred account has no media-server user", "请指明是谁看的：首选账号没有媒体服务器用户")
+	uploadEnds   = reason.New("upload_broken", "The upload was interrupted: send it again.", "上传中断，请重新上传。").For(reason.Invalid)
 )
 
 // What is wrong with a document of mappings.

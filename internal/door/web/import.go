@@ -12,6 +12,7 @@ import (
 // import.
 type importPage struct {
 	Sources []importSource
+	Formats []importer.Format
 	// Accounts are the enabled ones.
 	Accounts []account.Account
 	// RunningTask is the preview or import that runs; 0 when none does.
@@ -46,7 +47,7 @@ func (g Sources) importHistory(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := importPage{Sources: importSources, Accounts: enabledOf(accounts), RunningTask: running(g.Tasks, 0, importer.PreviewTask, importer.RunTask)}
+	page := importPage{Sources: importSources, Formats: importer.Formats, Accounts: enabledOf(accounts), RunningTask: running(g.Tasks, 0, importer.PreviewTask, importer.RunTask)}
 	preview, run := newest(g.Tasks, importer.PreviewTask), newest(g.Tasks, importer.RunTask)
 	if result, is := run.Result.(importer.Result); is && run.State != task.Running {
 		page.Last = importViewOf(run, result)

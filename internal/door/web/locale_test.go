@@ -113,6 +113,9 @@ func TestKeysExist(t *testing.T) {
 	for _, src := range source.All[len(source.Push):] { // those that push bring their names
 		need("the source", "source.name."+string(src))
 	}
+	for _, format := range importer.Formats {
+		need("the format of a file", "import.file."+string(format))
+	}
 	for _, how := range []archive.How{archive.Equal, archive.Begins, archive.Alike} {
 		need("the search of the archive", "archive.how."+string(how))
 	}
@@ -283,7 +286,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|servers\.(is|kind|way|user_of)|ways\.(have|webhook|sign_in)|seed\.is|account\.(health|method)|settings\.unit|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved|list)|sources\.invite|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token)|preview\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|servers\.(is|kind|way|user_of)|ways\.(have|webhook|sign_in)|seed\.is|account\.(health|method)|settings\.unit|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved|list)|sources\.invite|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token|file)|preview\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

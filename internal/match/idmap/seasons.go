@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"watchmark/internal/watch"
 	"watchmark/internal/watch/title"
 )
 
@@ -312,4 +313,30 @@ func (l *Seasons) FilmOf(provider, id string) []Place {
 		}
 	}
 	return found
+}
+
+// Knows reports whether the table or its lists have a show or a film, by ids that it has at other sites. Without lists, and without an
+// id that they could have, it cannot tell and answers true.
+func (t *Table) Knows(ids watch.IDs, film bool) bool {
+	if len(t.Lists) == 0 || ids["tmdb"] == "" && ids["tvdb"] == "" && ids["imdb"] == "" {
+		return true
+	}
+	for provider := range providers {
+		if id := ids[provider]; id != "" && len(t.ByID(provider, id)) > 0 {
+			return true
+		}
+	}
+	if film {
+		return len(t.Film(ids["tmdb"])) > 0 || slices.ContainsFunc(t.Lists, func(l *Seasons) bool {
+			return len(l.FilmOf("imdb", ids["imdb"])) > 0 || len(l.FilmOf("tmdb", ids["tmdb"])) > 0
+		})
+	}
+	return len(t.Show(ids["tmdb"])) > 0 || slices.ContainsFunc(t.Lists, func(l *Seasons) bool {
+		for site, provider := range map[Numbering]string{TVDB: "tvdb", TMDB: "tmdb"} {
+			if r, ok := parseID(ids[provider]); ok && len(l.ofSeries(site, r.id)) > 0 {
+				return true
+			}
+		}
+		return false
+	})
 }

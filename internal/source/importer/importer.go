@@ -1,11 +1,13 @@
-// Package importer takes in what a Plex, Emby or Jellyfin server remembers as watched, from
-// before this service listened to it. It reads through the server's own API and goes
-// through the same engine as what is watched now; a preview tells first what that would mark.
+// Package importer takes in what was watched before this service listened: what a Plex, Emby or
+// Jellyfin server remembers, read through the server's own API, and what a file holds that Trakt,
+// Simkl or MyAnimeList gave out. It goes through the same engine as what is watched now; a preview
+// tells first what that would mark.
 //
-// What it promises: an item of a server becomes records once for each user, however often it
-// is imported; what was taken in is stored in one transaction with the records it became; the
-// server's token is kept in memory only, for as long as a task runs; and records wait for the
-// engine a page at a time, so that what is watched meanwhile is marked meanwhile.
+// What it promises: an item of a server or file becomes records once for each user, however often
+// it is imported; what was taken in is stored in one transaction with the records it became; the
+// server's token is kept in memory only, for as long as a task runs, and so is a file on the disk;
+// and records wait for the engine a page at a time, so that what is watched meanwhile is marked
+// meanwhile.
 package importer
 
 import (
@@ -94,6 +96,7 @@ type Config struct {
 	Forecast func() preview.Of
 	// Remember keeps the ids of series for events that have none.
 	Remember func(ctx context.Context, series []seriesid.Series) error
+	Files    Files
 	Log      *slog.Logger
 }
 
@@ -175,17 +178,17 @@ func atField(kind mediaserver.Kind, err error) error {
 // Preview starts a task that tells what an import would mark, and stores nothing. Its result is
 // a Preview. Errors: *reason.FieldError, ErrRunning, task.ErrStopping.
 func (k *Importer) Preview(ctx context.Context, a Address, c Choice) (*task.Task, error) {
-	return k.start(0, true, func() (History, error) { return k.choose(ctx, a, c) })
+	return k.start(0, true, func() (*history, error) { return k.choose(ctx, a, c) })
 }
 
 // Run starts a task that takes in a history. Its result is a Result. Errors as Preview's.
 func (k *Importer) Run(ctx context.Context, a Address, c Choice) (*task.Task, error) {
-	return k.start(0, false, func() (History, error) { return k.choose(ctx, a, c) })
+	return k.start(0, false, func() (*history, error) { return k.choose(ctx, a, c) })
 }
 
 // Start previews or takes in a history that is known already. id is that of the login that reads it. Errors as Preview's.
 func (k *Importer) Start(id int64, h History, preview bool) (*task.Task, error) {
-	return k.start(id, preview, func() (History, error) { return h, nil })
+	return k.start(id, preview, func() (*history, error) { return k.ofServer(h), nil })
 }
 
 // History is what one user of one server has watched.
@@ -199,20 +202,40 @@ type History struct {
 	Libraries            []mediaserver.Library
 }
 
-// history is a History that is read.
+// history is what was watched, from a server or a file.
 type history struct {
 	*Importer
-	History
+	// kind and server are where an item is from, and user whose it is, as imported_items keeps them.
+	kind         watch.Source
+	server, user string
+	// serverName and userName are the same, as they are told to people.
+	serverName, userName string
+	// read gives the series of each library to shows, and each page of the history, an item once, to each. left is how many more
+	// the library has, as far as it tells.
+	read func(ctx context.Context, shows func([]mediaserver.Show) error, each func(library string, items []watched, left int) error) error
+	// taken are those of some items that became records already, in another way.
+	taken func(ctx context.Context, items []string) (map[string]bool, error)
+	// ended is called when nothing more is read; nil where nothing is to be done then.
+	ended func()
+}
+
+// ofServer is the history of a user of a server.
+func (k *Importer) ofServer(h History) *history {
+	return &history{
+		Importer: k, kind: h.Kind, server: h.ServerID, user: h.UserID, serverName: h.ServerName, userName: h.UserName, read: h.read,
+		taken: func(ctx context.Context, items []string) (map[string]bool, error) {
+			return k.Taken(ctx, h.ServerID, h.UserID, items)
+		},
+	}
 }
 
 // start finds out who is meant, so that what is wrong is told at once, and starts the work as a task.
-func (k *Importer) start(id int64, preview bool, which func() (History, error)) (*task.Task, error) {
+func (k *Importer) start(id int64, preview bool, which func() (*history, error)) (*task.Task, error) {
 	if !k.running.TryLock() {
 		return nil, ErrRunning
 	}
-	h := &history{Importer: k}
-	var err error
-	if h.History, err = which(); err != nil {
+	h, err := which()
+	if err != nil {
 		k.running.Unlock()
 		return nil, err
 	}
@@ -222,6 +245,9 @@ func (k *Importer) start(id int64, preview bool, which func() (History, error)) 
 	}
 	t, err := k.Tasks.Start(kind, id, func(ctx context.Context, t *task.Task) error {
 		defer k.running.Unlock()
+		if h.ended != nil {
+			defer h.ended()
+		}
 		return work(ctx, t)
 	})
 	if err != nil {
@@ -231,10 +257,10 @@ func (k *Importer) start(id int64, preview bool, which func() (History, error)) 
 }
 
 // choose is the history that is meant.
-func (k *Importer) choose(ctx context.Context, a Address, c Choice) (h History, err error) {
+func (k *Importer) choose(ctx context.Context, a Address, c Choice) (*history, error) {
 	o, err := k.open(ctx, a)
 	if err != nil {
-		return h, err
+		return nil, err
 	}
 	at := slices.IndexFunc(o.users, func(u mediaserver.User) bool { return u.ID == c.User })
 	if at < 0 {
@@ -244,20 +270,16 @@ func (k *Importer) choose(ctx context.Context, a Address, c Choice) (h History, 
 	case at < 0 && c.User == "" && len(o.users) == 1:
 		at = 0
 	case at < 0 && c.User == "":
-		return h, reason.At("user", whichUser)
+		return nil, reason.At("user", whichUser)
 	case at < 0:
-		return h, reason.At("user", noUser)
+		return nil, reason.At("user", noUser)
 	}
-	h = History{
+	h := History{
 		Client: o.As(o.users[at].ID), Kind: a.Source, Source: a.Source, ServerID: o.server.Server.ID, ServerName: o.server.Name,
 		UserID: o.users[at].ID, UserName: o.users[at].Name, Libraries: o.libraries,
 	}
-	accounts, problem, err := k.Routed(ctx, h.UserName)
-	if err != nil {
-		return h, err
-	}
-	if len(accounts) == 0 {
-		return h, reason.At("user", problem)
+	if err := k.routed(ctx, h.UserName); err != nil {
+		return nil, err
 	}
 	if len(c.Libraries) > 0 {
 		h.Libraries = nil
@@ -265,13 +287,22 @@ func (k *Importer) choose(ctx context.Context, a Address, c Choice) (h History, 
 	for _, wanted := range c.Libraries {
 		at := slices.IndexFunc(o.libraries, func(l mediaserver.Library) bool { return l.ID == wanted || l.Name == wanted })
 		if at < 0 {
-			return h, reason.At("libraries", noLibrary.With(payload.Clean(wanted, 60)))
+			return nil, reason.At("libraries", noLibrary.With(payload.Clean(wanted, 60)))
 		}
 		if !slices.Contains(h.Libraries, o.libraries[at]) {
 			h.Libraries = append(h.Libraries, o.libraries[at])
 		}
 	}
-	return h, nil
+	return k.ofServer(h), nil
+}
+
+// routed is what is wrong where no account names a user.
+func (k *Importer) routed(ctx context.Context, user string) error {
+	accounts, problem, err := k.Routed(ctx, user)
+	if err == nil && len(accounts) == 0 {
+		return reason.At("user", problem)
+	}
+	return err
 }
 
 // watched is one item that was watched: its events, or why there are none.
@@ -285,9 +316,8 @@ type watched struct {
 // mostShows is how many series a library may have.
 const mostShows = 50000
 
-// read gives the series of each library to shows, and each page of the history, an item once, to each. left is how many more
-// the library has, as far as the server tells.
-func (h *history) read(ctx context.Context, shows func([]mediaserver.Show) error, each func(library string, items []watched, left int) error) error {
+// read is history.read.
+func (h History) read(ctx context.Context, shows func([]mediaserver.Show) error, each func(library string, items []watched, left int) error) error {
 	seen := map[string]bool{}
 	for _, l := range h.Libraries {
 		known := map[string]mediaserver.Show{}
@@ -320,7 +350,7 @@ func (h *history) read(ctx context.Context, shows func([]mediaserver.Show) error
 }
 
 // item judges what was read of an item.
-func (h *history) item(l mediaserver.Library, i mediaserver.Item, shows map[string]mediaserver.Show) watched {
+func (h History) item(l mediaserver.Library, i mediaserver.Item, shows map[string]mediaserver.Show) watched {
 	e := &i.Report.Event
 	e.Source, e.RawEvent = h.Source, RunTask
 	e.UserName, e.UserID, e.ServerName, e.ServerID = h.UserName, h.UserID, h.ServerName, h.ServerID

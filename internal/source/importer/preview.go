@@ -48,7 +48,7 @@ func (s *Skipped) add(i watched) {
 
 // preview looks up everything that an import would take in.
 func (h *history) preview(ctx context.Context, t *task.Task) error {
-	p := Preview{Server: h.ServerName, User: h.UserName, Table: preview.NewTable(h.Forecast()), Skipped: Skipped{Some: []SkippedBy{}}}
+	p := Preview{Server: h.serverName, User: h.userName, Table: preview.NewTable(h.Forecast()), Skipped: Skipped{Some: []SkippedBy{}}}
 	defer func() { t.SetResult(p) }()
 	done := 0
 	return h.read(ctx, func([]mediaserver.Show) error { return nil }, func(library string, items []watched, left int) error {

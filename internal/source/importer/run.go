@@ -37,7 +37,7 @@ type Result struct {
 // run takes in everything that was not imported before, and waits for what it becomes. After
 // a cancel the records that are there go on by themselves.
 func (h *history) run(ctx context.Context, t *task.Task) error {
-	r := running{history: h, t: t, Result: Result{Server: h.ServerName, User: h.UserName, Records: map[record.Status]int{}, Skipped: Skipped{Some: []SkippedBy{}}}}
+	r := running{history: h, t: t, Result: Result{Server: h.serverName, User: h.userName, Records: map[record.Status]int{}, Skipped: Skipped{Some: []SkippedBy{}}}}
 	defer func() {
 		for _, id := range r.onWay {
 			r.Records[cmp.Or(r.last[id], record.Received)]++
@@ -47,7 +47,7 @@ func (h *history) run(ctx context.Context, t *task.Task) error {
 	shows := func(some []mediaserver.Show) error {
 		series := make([]seriesid.Series, len(some))
 		for i, show := range some {
-			series[i] = seriesid.Series{Source: h.Kind, Server: h.ServerID, ID: show.ID, Title: show.Title, Original: show.Original, Year: show.Year, IDs: show.IDs}
+			series[i] = seriesid.Series{Source: h.kind, Server: h.server, ID: show.ID, Title: show.Title, Original: show.Original, Year: show.Year, IDs: show.IDs}
 		}
 		return h.Remember(ctx, series)
 	}
@@ -149,7 +149,7 @@ func (h *history) known(ctx context.Context, items []watched) (map[string]bool, 
 	for i, item := range items {
 		ids[i] = item.id
 	}
-	known, err := h.Taken(ctx, h.ServerID, h.UserID, ids)
+	known, err := h.taken(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +160,14 @@ func (h *history) known(ctx context.Context, items []watched) (map[string]bool, 
 		known[id] = true
 		return err
 	}, `SELECT item_id FROM imported_items WHERE source = ? AND server_id = ? AND user_id = ? AND item_id IN `+list,
-		append([]any{h.Kind, h.ServerID, h.UserID}, args...)...)
+		append([]any{h.kind, h.server, h.user}, args...)...)
 	return known, err
 }
 
 // noteTx stores that an item was imported.
 func (h *history) noteTx(ctx context.Context, tx *sql.Tx, item string, recordID int64) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO imported_items (source, server_id, user_id, item_id, record_id) VALUES (?, ?, ?, ?, ?)`,
-		h.Kind, h.ServerID, h.UserID, item, recordID)
+		h.kind, h.server, h.user, item, recordID)
 	if err != nil {
 		return fmt.Errorf("note an imported item: %w", err)
 	}

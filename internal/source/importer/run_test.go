@@ -39,17 +39,15 @@ func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
 	tasks := &task.Registry{}
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	cut := errors.New("the database is gone")
-	h := &history{
-		Importer: NewImporter(Config{
-			DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut },
-			Taken: func(context.Context, string, string, []string) (map[string]bool, error) {
-				return map[string]bool{}, nil
-			},
-		}),
-		History: History{
-			Client: oneFilm{}, Kind: watch.Plex, Source: watch.Plex, UserID: "1", UserName: "mira", Libraries: []mediaserver.Library{{ID: "1", Name: "Films"}},
+	k := NewImporter(Config{
+		DB: d, Intake: oneRecord{}, Statuses: func(context.Context, []int64) (map[int64]record.Status, error) { return nil, cut },
+		Taken: func(context.Context, string, string, []string) (map[string]bool, error) {
+			return map[string]bool{}, nil
 		},
-	}
+	})
+	h := k.ofServer(History{
+		Client: oneFilm{}, Kind: watch.Plex, Source: watch.Plex, UserID: "1", UserName: "mira", Libraries: []mediaserver.Library{{ID: "1", Name: "Films"}},
+	})
 	ended := make(chan error, 1)
 	run, err := tasks.Start(RunTask, 0, func(ctx context.Context, t *task.Task) error {
 		err := h.run(ctx, t)

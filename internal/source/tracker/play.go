@@ -172,3 +172,17 @@ func (p play) event(u User, t titles) (watch.Event, error) {
 	}
 	return e, nil
 }
+
+// EventOf is a play as the files of Trakt's export have it, which are those of its history, with its number there. The number
+// may be known where the error says that it cannot be read.
+func EventOf(raw []byte, user string) (number string, e watch.Event, err error) {
+	p, err := readPlay(raw)
+	if p.ID > 0 {
+		number = strconv.FormatInt(p.ID, 10)
+	}
+	if err != nil {
+		return number, e, err
+	}
+	e, err = p.event(User{Name: user}, titles{})
+	return number, e, err
+}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -71,17 +73,41 @@ func (s store) lastRead(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(at.Int64), nil
 }
 
-// seen is which of some plays were seen before, and the records they became; 0 is none.
+// seen is which of some plays were seen before, also in a file of Trakt's export, and the records they became; 0 is none.
 func (s store) seen(ctx context.Context, id int64, plays []int64) (map[int64]int64, error) {
 	list, args := db.In(plays)
+	names := make([]string, len(plays))
+	for i, play := range plays {
+		names[i] = strconv.FormatInt(play, 10)
+	}
+	named, texts := db.In(names)
 	seen := map[int64]int64{}
 	err := db.Each(ctx, s.db.Read(), "look for plays", func(row db.Row) error {
 		var play, record int64
 		err := row.Scan(&play, &record)
-		seen[play] = record
+		seen[play] = max(seen[play], record)
 		return err
-	}, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list, append([]any{id}, args...)...)
+	}, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list+`
+		UNION ALL SELECT CAST(item_id AS BIGINT), record_id FROM imported_items WHERE source = 'trakt' AND item_id IN `+named,
+		slices.Concat([]any{id}, args, texts)...)
 	return seen, err
+}
+
+// Taken are those of some plays, by their number at Trakt, that became records of anybody's history.
+func (k *Service) Taken(ctx context.Context, plays []string) (map[string]bool, error) {
+	numbers := make([]int64, len(plays))
+	for i, play := range plays {
+		numbers[i], _ = strconv.ParseInt(play, 10, 64) // what has no number is no play
+	}
+	list, args := db.In(numbers)
+	taken := map[string]bool{}
+	err := db.Each(ctx, k.store.db.Read(), "look for plays of anybody", func(row db.Row) error {
+		var play int64
+		err := row.Scan(&play)
+		taken[strconv.FormatInt(play, 10)] = true
+		return err
+	}, `SELECT play_id FROM tracker_plays WHERE user_id IN (SELECT id FROM tracker_users) AND record_id <> 0 AND play_id IN `+list, args...)
+	return taken, err
 }
 
 // noteTx stores that a play was seen, and its record unless that is 0. It returns

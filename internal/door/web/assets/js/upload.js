@@ -1,23 +1,28 @@
-// Forms that send one file as it is: data-upload is the address, which answers a task. A
-// checkbox is sent in the query.
+// Forms that send one file as it is: data-upload is the address, which answers a task. The
+// other fields, and the button that sends it, are sent in the query. A button with data-question asks first.
 import { text } from "./words.js";
 import { clearErrors, explain, showProblem } from "./forms.js";
+import { refresh } from "./live.js";
 import { followTask } from "./run.js";
+import { confirmed } from "./ui.js";
 
-document.addEventListener("submit", (event) => {
+document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.matches("form[data-upload]")) return;
   event.preventDefault();
-  if (!form.dataset.busy) send(form);
+  const { submitter } = event;
+  if (submitter?.dataset.question && !(await confirmed(submitter.dataset.question, submitter))) return;
+  if (!form.dataset.busy) send(form, submitter);
 });
 
-function send(form) {
+function send(form, button) {
   clearErrors(form);
   const bar = form.querySelector("progress");
-  const query = new URLSearchParams([...form.querySelectorAll("input[type=checkbox]:checked")].map(({ name }) => [name, "true"]));
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(form, button)) if (typeof value === "string") query.set(name, value);
   const request = new XMLHttpRequest(); // fetch does not tell how far an upload is
   request.open("POST", `${form.dataset.upload}?${query}`);
-  request.setRequestHeader("Content-Type", "application/zip");
+  request.setRequestHeader("Content-Type", "application/octet-stream");
   request.responseType = "json";
   request.upload.addEventListener("progress", ({ loaded, total }) => { bar.value = loaded / (total || 1); });
   request.addEventListener("loadend", () => {
@@ -28,9 +33,13 @@ function send(form) {
     } else if (request.status >= 300) {
       explain(form, { status: request.status, headers: new Headers() }, request.response ?? {});
     } else {
-      form.reset();
-      form.closest("details").open = false;
+      const fold = form.closest("details"); // without one the file may be sent again, otherwise
+      if (fold) {
+        form.reset();
+        fold.open = false;
+      }
       followTask(request.response.task_id);
+      refresh();
     }
   });
   form.dataset.busy = "yes";
