@@ -11,11 +11,13 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/cover"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/tlsfile"
 	"watchmark/internal/record/webhooklog"
@@ -72,6 +74,8 @@ type App struct {
 	tls      *tlsfile.Pair
 	stopping chan struct{}
 	unlock   func() error
+	// self is this process among the replicas; nil until it has joined.
+	self *replica.Self
 	// folder is the data folder; container is as in Options.
 	folder    string
 	container bool
@@ -105,7 +109,11 @@ func (a *App) Close() error {
 	if a.integrity != nil {
 		a.integrity.stop()
 	}
-	return errors.Join(a.Data.Close(), a.unlock())
+	var err error
+	if a.self != nil {
+		err = a.leave()
+	}
+	return errors.Join(err, a.Data.Close(), a.unlock())
 }
 
 func (a *App) build(ctx context.Context, o Options) error {
@@ -117,8 +125,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	if a.integrity, err = checkIntegrity(ctx, a.db.CheckWhole, wait, a.log); err != nil {
 		return err
 	}
-	// Nobody else works on this folder, so what was in work is not any more.
-	if err := errors.Join(a.Records.ReleaseAll(ctx), a.jobs.ReleaseAll(ctx)); err != nil {
+	if err := a.join(ctx); err != nil {
 		return err
 	}
 	if err := a.makeWebhookKey(ctx); err != nil {
@@ -195,7 +202,9 @@ func (a *App) buildEngine() {
 	})
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
+		DB: a.db, Records: a.Records, Replica: a.self, Entries: entries.New(a.db, a.self), Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
+		Fresh:   func(context.Context) error { return nil },
+		Reaches: func() bool { return a.catalog.Reachability().Reachable },
 		// The engine is built before what follows media servers, which hands its plays to it.
 		Taken: func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error) {
 			return a.watcher.SeenTx(ctx, tx, e)

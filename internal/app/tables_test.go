@@ -16,7 +16,7 @@ import (
 var owners = map[string]string{
 	"accounts": "catalog/account", "account_media_users": "catalog/account", "ignored_users": "catalog/account",
 	"mappings": "match/mapping", "blocked_keywords": "match/mapping", "series_ids": "match/seriesid",
-	"records": "record", "record_marks": "record", "traces": "record", "day_counts": "record", "left_entries": "record", "webhook_log": "record/webhooklog",
+	"records": "record", "record_marks": "record", "traces": "record", "day_counts": "record", "left_entries": "record", "claims": "record", "entries": "catalog/entries", "webhook_log": "record/webhooklog",
 	"nas_state": "source/nas", "nas_plays": "source/nas", "device_plays": "source/device", "imported_items": "source/importer",
 	"tracker_users": "source/tracker", "tracker_plays": "source/tracker", "tracker_titles": "source/tracker", "tracker_mail": "source/tracker",
 	"media_logins": "source/watcher", "media_plays": "source/watcher", "media_held": "source/watcher", "media_writes": "source/watcher",
@@ -26,7 +26,7 @@ var owners = map[string]string{
 	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "corrections": "engine/review", "moved_records": "upkeep/movein", "pending_upgrades": "upkeep/oldtexts",
 	"admins": "door/auth", "sessions": "door/auth", "api_keys": "door/auth", "second_factors": "door/auth", "recovery_codes": "door/auth",
 	"door_failures": "door/auth",
-	"settings":      "platform/settings", "jobs": "platform/schedule", "write_trials": "platform/db", "facts": "platform/db", "versions": "platform/changes", "tickets": "platform/tickets",
+	"settings":      "platform/settings", "jobs": "platform/schedule", "replicas": "platform/replica", "write_trials": "platform/db", "facts": "platform/db", "versions": "platform/changes", "tickets": "platform/tickets",
 }
 
 // created and named find the tables that SQL creates, and those that it reads or writes.

@@ -28,7 +28,7 @@ func TestRestsThatAreOverAreForgotten(t *testing.T) {
 		if len(m.rests) != 50 {
 			t.Errorf("%d entries rest", len(m.rests))
 		}
-		time.Sleep(restAfterLost)
+		time.Sleep(RestAfterLost)
 		if err := m.turn(t.Context(), &ListEntry{AccountKey: "alex", Subject: 1}, func() error { return nil }); err != nil {
 			t.Fatal(err)
 		}

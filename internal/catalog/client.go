@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/secret"
 )
 
@@ -114,7 +116,12 @@ type call struct {
 	query  url.Values
 	body   any         // sent as JSON; nil = none
 	token  secret.Text // empty = anonymous
+	// may is asked before a write is sent; nil never refuses.
+	may func(most time.Duration) error
 }
+
+// writeTime bounds a write, whatever the settings allow: as long as one is under way nobody else may write to its list entry.
+const writeTime = 15 * time.Second
 
 // read sends one call that asks for something, and decodes the answer into into. fits says whether that
 // is what was asked for.
@@ -144,6 +151,12 @@ func (c *Client) send(ctx context.Context, k call, problem judge) (*httpx.Respon
 		req.Body = body
 		req.Header.Set("Content-Type", "application/json") // exactly this, else 415 (upstreams/catalog.md section 4)
 	}
+	if req.Method != "" && req.Method != http.MethodGet {
+		req.Most = writeTime
+	}
+	if k.may != nil {
+		req.Before = func() error { return k.may(writeTime) }
+	}
 	return c.roundTrip(ctx, c.api, k.op, req, problem)
 }
 
@@ -151,9 +164,13 @@ func (c *Client) send(ctx context.Context, k call, problem judge) (*httpx.Respon
 // problem finds nothing wrong with. How it ended is told to the host's breaker.
 func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, req httpx.Request, problem judge) (*httpx.Response, error) {
 	var leave func(error)
-	// It is asked again after the wait for the rate limit, which may have been long.
+	may := req.Before
+	// It is asked again after the wait for the rate limit, which may have been long, and once more when the body is sent.
 	req.Before = func() (err error) {
-		if leave == nil {
+		if may != nil {
+			err = may()
+		}
+		if err == nil && leave == nil {
 			leave, err = host.enter(ctx)
 		}
 		return err
@@ -165,6 +182,8 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, r
 	switch {
 	case errors.Is(err, errNotAsked):
 		return nil, host.notAsked(op)
+	case may != nil && errors.Is(err, replica.ErrNotLive):
+		err = replica.ErrNotLive
 	case err != nil:
 		err = &Error{Op: op, Kind: ErrUnreachable, Err: err}
 	default:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 )
 
 const (
@@ -98,7 +99,7 @@ func (r *reach) learn(ctx context.Context, err error, trial bool) {
 	ended := false
 	var failure *Error
 	switch {
-	case r.open && !trial, ctx.Err() != nil:
+	case r.open && !trial, ctx.Err() != nil, errors.Is(err, replica.ErrNotLive): // which says nothing about it
 	case errors.As(err, &failure) && errors.Is(err, ErrUnreachable):
 		r.failed(failure)
 	default:

@@ -41,8 +41,17 @@ func (s Session) read(ctx context.Context, k call, into any, fits func() bool) e
 // write sends a change, which is done when one of these statuses comes back.
 func (s Session) write(ctx context.Context, k call, done ...int) error {
 	k.token = s.token
+	k.may, _ = ctx.Value(guardKey{}).(func(time.Duration) error)
 	_, err := s.c.send(ctx, k, s.c.writing(done...))
 	return err
+}
+
+type guardKey struct{}
+
+// Guarded has the writes made with ctx sent only while may returns nil for the time that they may take. Its error comes back as it is, and
+// nothing was written.
+func Guarded(ctx context.Context, may func(most time.Duration) error) context.Context {
+	return context.WithValue(ctx, guardKey{}, may)
 }
 
 // Me reads who owns the token. It is the check of a token.

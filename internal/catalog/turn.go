@@ -12,15 +12,15 @@ import (
 	"watchmark/internal/platform/turn"
 )
 
-// restAfterLost is how long a list entry rests after a write whose answer was lost and that is not seen on the
+// RestAfterLost is how long a list entry rests after a write whose answer was lost and that is not seen on the
 // list: the server goes on without its client, for over 5 s when it fails (upstreams/catalog.md section 12), and
 // the same write twice is told twice in public.
-const restAfterLost = 6 * time.Second
+const RestAfterLost = 6 * time.Second
 
 // Marker writes marks. It reads before it writes, so that a repeated request
 // writes nothing and adds nothing to a public timeline; it reads again after a
 // write whose answer was lost (upstreams/catalog.md sections 9 and 12), and leaves the entry alone for
-// restAfterLost when that does not show it. All writers of one process share one Marker: it lets no two writes on
+// RestAfterLost when that does not show it. All writers of one process share one Marker: it lets no two writes on
 // one account and subject overlap, since the server would lose one of them.
 type Marker struct {
 	turns turn.Keys[entryKey]
@@ -51,11 +51,10 @@ func (m *Marker) turn(ctx context.Context, e *ListEntry, do func() error) error 
 		return &Error{Op: opWait.With(e.Subject), Kind: ErrUnreachable, Err: err}
 	}
 	err = do()
-	var failure *Error
-	if errors.As(err, &failure) && failure.lost {
+	if rest := Rest(err); rest > 0 {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.rests[key] = time.Now().Add(restAfterLost)
+		m.rests[key] = time.Now().Add(rest)
 	}
 	return err
 }
@@ -89,8 +88,17 @@ func lost(err error) error {
 		return err
 	}
 	unsure := *failure
-	unsure.lost, unsure.RetryAfter = true, max(failure.RetryAfter, restAfterLost)
+	unsure.lost, unsure.RetryAfter = true, max(failure.RetryAfter, RestAfterLost)
 	return &unsure
+}
+
+// Rest is how long the entry of a write that ended with err is left alone: RestAfterLost, or 0.
+func Rest(err error) time.Duration {
+	var failure *Error
+	if errors.As(err, &failure) && failure.lost {
+		return RestAfterLost
+	}
+	return 0
 }
 
 // mayHaveLanded: work goes on at the server when the client is gone, and a 500

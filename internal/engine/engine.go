@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -10,11 +11,13 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -22,14 +25,16 @@ import (
 )
 
 const (
-	// Lease is how long a claimed record is held without a sign of life.
-	Lease = 30 * time.Second
 	// claimMost is how many records one claim takes, inHandMost how many are held at once.
 	claimMost  = 64
 	inHandMost = 1024
-	// idle is how often the database is asked for work that nobody announced, such as
-	// records whose lease ran out.
-	idle = 5 * time.Second
+	// idle is how often the database is asked for work that nobody announced, such as what was held; idleAmong is how often it is where other
+	// replicas store and release records, too.
+	idle, idleAmong = 5 * time.Second, time.Second
+	// comparing is how often what is in hand is compared with what the database says.
+	comparing = 7500 * time.Millisecond
+	// While the database is away it is asked again after firstPause, which doubles up to lastPause.
+	firstPause, lastPause = time.Second, 15 * time.Second
 )
 
 // Accounts tells whose list a media-server user belongs to; *account.Store is one.
@@ -79,6 +84,15 @@ type Options struct {
 type Config struct {
 	DB      *db.DB
 	Records *record.Store
+	// Replica is this process among those that work on the database.
+	Replica *replica.Self
+	// Entries are the list entries that one replica at a time writes to.
+	Entries *entries.Entries
+	// Fresh reads anew what other replicas have changed; it is asked after each claim, so that what is claimed is matched by rules that are as
+	// new as the claim.
+	Fresh func(ctx context.Context) error
+	// Reaches is whether the catalog can be reached, as far as is known.
+	Reaches func() bool
 	// Ask asks a person about a record that comes out as review, within the transaction that settles it.
 	Ask      func(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (Asked, error)
 	Accounts Accounts
@@ -124,20 +138,22 @@ type Engine struct {
 	wake      schedule.Signal
 	jobs      chan *record.Work
 
-	mu      sync.Mutex
-	inHand  map[int64]chan struct{} // closed when the record is settled or let go
-	again   map[int64]record.Work   // records that were claimed anew while they were in hand
-	shows   map[showKey]*show       // what is on its way
-	coming  map[int64]expected      // records that are stored and not claimed yet
-	claims  int                     // claims that have begun
-	marking map[markKey][]settled   // what waits for the running batch of its key
-	retries map[int64]*task.Task    // tasks that follow a record
+	mu     sync.Mutex
+	inHand map[int64]chan struct{} // closed when the record is settled or let go
+	// forgotten are records of this incarnation that were not in hand when that was last compared.
+	forgotten map[int64]bool
+	again     map[int64]record.Work // records that were claimed anew while they were in hand
+	shows     map[showKey]*show     // what is on its way
+	coming    map[int64]expected    // records that are stored and not claimed yet
+	claims    int                   // claims that have begun
+	marking   map[markKey][]settled // what waits for the running batch of its key
+	retries   map[int64]*task.Task  // tasks that follow a record
 
 	// marks holds a token for each batch that may be written at once: two a worker, for most
 	// of a batch is waiting for answers.
 	marks   chan struct{}
 	working sync.WaitGroup
-	// background is what Run has started.
+	// background is what serve has started.
 	background sync.WaitGroup
 }
 
@@ -162,21 +178,43 @@ func New(c Config) *Engine {
 func (e *Engine) Wake() { e.wake.Raise() }
 
 // Run works until ctx ends, then finishes what is in hand for up to grace; what is
-// not finished by then is given back to be taken up at the next start.
+// not finished by then is given back to be taken up at the next start. When the replica is evicted, what is in hand is
+// dropped, and it goes on as the next incarnation.
 func (e *Engine) Run(ctx context.Context, grace time.Duration) {
+	storing := make(chan struct{})
+	go func() { defer close(storing); e.commitArrivals(ctx) }()
+	for ctx.Err() == nil {
+		if m := e.Replica.Await(ctx); m != nil {
+			e.serve(ctx, m, grace)
+		}
+	}
+	<-storing
+}
+
+// serve works as one incarnation, until ctx ends or it does.
+func (e *Engine) serve(ctx context.Context, m *replica.Member, grace time.Duration) {
+	claiming, stop := context.WithCancel(ctx)
+	defer stop()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	e.background.Go(func() { e.commitArrivals(ctx) })
-	e.background.Go(func() { e.keepLeases(work) })
 	for range e.Options().Workers {
 		e.background.Go(func() { e.workOn(work) })
 	}
-	e.claimUntil(ctx)
+	e.background.Go(func() {
+		select {
+		case <-m.Ended():
+			stop()
+			cancel()
+		case <-work.Done():
+		}
+	})
+	e.claimUntil(claiming, m)
 
 	finished := make(chan struct{})
 	go func() { e.working.Wait(); close(finished) }()
 	select {
 	case <-finished:
+	case <-m.Ended():
 	case <-time.After(grace):
 		e.Log.Warn("work in hand did not finish in time and is taken up at the next start", "records", len(e.held()))
 	}
@@ -186,42 +224,105 @@ func (e *Engine) Run(ctx context.Context, grace time.Duration) {
 }
 
 // claimUntil claims work as it comes and hands it to the workers, until ctx ends.
-func (e *Engine) claimUntil(ctx context.Context) {
+func (e *Engine) claimUntil(ctx context.Context, m *replica.Member) {
+	rest := idle
+	if !e.DB.Alone() {
+		rest = idleAmong
+	}
+	compared, pause := time.Now(), firstPause
 	for ctx.Err() == nil {
 		e.giveWay(ctx)
-		claimed := 0
-		if e.hasRoom() {
-			tookAll := e.beginClaim()
-			works, err := e.Records.Claim(ctx, claimMost, Lease)
-			if err != nil && ctx.Err() == nil {
-				e.Log.Error("cannot claim records", "error", err)
-			}
-			for _, w := range works {
-				e.take(w)
-			}
-			if claimed = len(works); err == nil && claimed < claimMost {
-				tookAll()
-			}
+		claimed, err := e.claim(ctx, m)
+		if err == nil && time.Since(compared) >= comparing {
+			compared = time.Now()
+			err = e.compare(ctx, m)
 		}
-		if claimed == claimMost {
-			continue
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			if pause == firstPause {
+				e.Log.Error("cannot claim records, trying again", "error", err)
+			}
+			e.noteEviction(err)
+			select { // whatever comes meanwhile
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			pause = min(2*pause, lastPause)
+		case claimed == claimMost:
+		default:
+			e.wake.Wait(ctx, rest)
 		}
-		e.wake.Wait(ctx, idle)
+		if err == nil && pause != firstPause {
+			e.Log.Info("records are claimed again")
+			pause = firstPause
+		}
 	}
 }
 
-// keepLeases prolongs the leases of what is in hand, until ctx ends.
-func (e *Engine) keepLeases(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(Lease / 4):
+// claim claims records once, and answers how many. A replica that cannot reach the catalog leaves them to one that can.
+func (e *Engine) claim(ctx context.Context, m *replica.Member) (claimed int, err error) {
+	if !e.hasRoom() || e.Replica.OthersReach() && !e.Reaches() {
+		return 0, nil
+	}
+	tookAll := e.beginClaim()
+	works, err := e.Records.Claim(ctx, m.Incarnation, claimMost)
+	if err != nil {
+		return 0, err
+	}
+	if len(works) > 0 {
+		err = e.Fresh(ctx)
+	}
+	for _, w := range works {
+		if err != nil { // rules of before the claim may lead it elsewhere
+			err = errors.Join(err, e.Records.Release(ctx, m.Incarnation, w.ID))
+			continue
 		}
-		if err := e.Records.Extend(ctx, e.held(), Lease); err != nil && ctx.Err() == nil {
-			e.Log.Error("cannot extend leases", "error", err)
+		e.take(w)
+	}
+	if len(works) < claimMost {
+		tookAll()
+	}
+	return len(works), err
+}
+
+// noteEviction has the replica look for itself when a write was refused.
+func (e *Engine) noteEviction(err error) {
+	if errors.Is(err, db.ErrEvicted) || errors.Is(err, replica.ErrNotLive) {
+		e.Replica.Doubt()
+	}
+}
+
+// compare gives back records that are this incarnation's by the database, and were not in hand at this call and the one before: storing how they came
+// out had failed, or the answer to a claim was lost.
+func (e *Engine) compare(ctx context.Context, m *replica.Member) error {
+	all, err := e.Records.Held(ctx, m.Incarnation)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	before := e.forgotten
+	e.forgotten = map[int64]bool{}
+	var twice []int64
+	for _, id := range all {
+		_, held := e.inHand[id]
+		switch {
+		case held:
+		case before[id]:
+			twice = append(twice, id)
+		default:
+			e.forgotten[id] = true
 		}
 	}
+	e.mu.Unlock()
+	if len(twice) > 0 {
+		e.Log.WarnContext(ctx, "records that nobody worked on any more are done again", "record_ids", twice)
+		if err := e.Records.Release(ctx, m.Incarnation, twice...); err != nil {
+			return err
+		}
+		e.Wake()
+	}
+	return e.Entries.GiveForgotten(ctx)
 }
 
 // workOn runs the pipeline over the jobs until ctx ends.

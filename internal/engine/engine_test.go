@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -577,7 +578,10 @@ func TestFullDiskFailsNoRecord(t *testing.T) {
 		t.Fatalf("record is %s %s (%v)", r.Status, r.Message.Text, err)
 	}
 	h.list.fail(nil)
-	if err := h.records.ReleaseAll(t.Context()); err != nil { // as the next start does
+	err := h.DB.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { // as the next start does
+		return record.FreeTx(ctx, tx, []int64{h.Replica.Incarnation()})
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	h.run(t)

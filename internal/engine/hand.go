@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -171,8 +173,7 @@ func (e *Engine) letGo(id int64) {
 	}
 }
 
-// isClaimed reports whether a record waits for whoever claimed it. One whose lease ran out
-// while it was worked on is settled by now.
+// isClaimed reports whether a record waits for whoever claimed it.
 func (e *Engine) isClaimed(id int64) bool {
 	r, err := e.Records.Get(context.Background(), id)
 	return err != nil || r.Status == record.Processing
@@ -185,11 +186,18 @@ func (e *Engine) held() []int64 {
 	return slices.Collect(maps.Keys(e.inHand))
 }
 
-// release gives a record back untouched.
-func (e *Engine) release(id int64) {
-	defer e.letGo(id)
-	if err := e.Records.Release(context.Background(), id); err != nil {
-		e.Log.Error("cannot release record; its lease will run out", "record_id", id, "error", err)
+// release gives records back untouched.
+func (e *Engine) release(works ...record.Work) {
+	for _, w := range works {
+		defer e.letGo(w.ID)
+	}
+	ids := make([]int64, len(works))
+	for i, w := range works {
+		ids[i] = w.ID
+	}
+	err := e.Records.Release(context.Background(), works[0].Owner, ids...)
+	if e.noteEviction(err); err != nil && !errors.Is(err, db.ErrEvicted) {
+		e.Log.Error("cannot release records; they are in a while", "record_ids", ids, "error", err)
 	}
 }
 
@@ -198,7 +206,7 @@ func (e *Engine) releaseJobs(finished <-chan struct{}) {
 	for {
 		select {
 		case w := <-e.jobs:
-			e.release(w.ID)
+			e.release(*w)
 			e.next(*w)
 		case <-finished:
 			return

@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/engine/review"
@@ -21,6 +22,7 @@ import (
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -284,8 +286,12 @@ func newHouse(t *testing.T) *house {
 	}
 	h.matcher.rules = h.mappings.Rules
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
+	self, err := replica.Join(t.Context(), replica.Config{DB: d, Name: "here", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Ask: review.AskTx, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		DB: d, Records: h.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
 		Taken: func(_ context.Context, _ *sql.Tx, e watch.Event) (bool, error) {
 			before := h.taken.Load()
 			return before != nil && e.EpisodeTitle == *before, nil

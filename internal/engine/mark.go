@@ -10,10 +10,12 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/record"
 )
 
@@ -51,22 +53,41 @@ func (e *Engine) markBatches(ctx context.Context, key markKey, through <-chan st
 		e.gatherMarks(ctx, through)
 	}
 	for e.isMarking(key) {
+		entry, err := e.Entries.Take(ctx, key.account, key.subject) // not while holding up others: it may take long
 		e.marks <- struct{}{}
 		e.giveWay(ctx)
 		e.mu.Lock()
 		batch := e.marking[key]
 		e.marking[key] = nil
 		e.mu.Unlock()
-		if ctx.Err() == nil {
-			e.markBatch(ctx, key, batch)
+		if err == nil {
+			e.markBatch(ctx, key, entry, batch)
+			entry.Done()
 		} else {
-			for _, s := range batch {
-				e.release(s.work.ID)
-			}
+			e.drop(ctx, batch, err)
 		}
 		<-e.marks
 		e.gatherMarks(ctx, nil)
 	}
+}
+
+// drop gives back a batch whose list entry was not taken, or not written to, for a failure that is none of the catalog's.
+func (e *Engine) drop(work context.Context, batch []settled, err error) {
+	if work.Err() == nil && errors.Is(err, db.ErrStorage) {
+		for _, s := range batch {
+			e.fail(e.followed(work, s.work.ID), s.work, err)
+		}
+		return
+	}
+	if work.Err() == nil && !errors.Is(err, db.ErrEvicted) && !errors.Is(err, replica.ErrNotLive) {
+		e.Log.ErrorContext(work, "cannot take a list entry", "records", len(batch), "error", err)
+	}
+	e.noteEviction(err)
+	works := make([]record.Work, len(batch))
+	for i, s := range batch {
+		works[i] = s.work
+	}
+	e.release(works...)
 }
 
 // isMarking reports whether marks wait for the goroutine of their key, which ends when none do.
@@ -90,14 +111,15 @@ func (e *Engine) gatherMarks(ctx context.Context, until <-chan struct{}) {
 }
 
 // markBatch writes one batch with as few requests as the catalog allows, and settles its
-// records. A panic costs these an error and nothing else.
-func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
+// records. A panic costs these an error and nothing else. The entry is given back with them, or when it is compared what is in hand.
+func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Entry, batch []settled) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.Log.ErrorContext(work, "panic while marking", "subject_id", key.subject, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			for i := range batch {
 				batch[i].outcome = failure(record.Internal, internalError.With())
 			}
+			batch[0].entry, batch[0].rest = entry, catalog.RestAfterLost
 			e.settle(work, batch)
 		}
 	}()
@@ -106,7 +128,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 	for i, s := range batch {
 		ids[i] = s.work.ID
 	}
-	ctx := e.followed(work, ids...)
+	ctx := entry.With(e.followed(work, ids...))
 	a := batch[len(batch)-1].account
 	var result catalog.MarkResult
 	var err error
@@ -115,16 +137,8 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 	} else {
 		result, err = e.Lists.Mark(ctx, a, key.subject, episodesOf(batch))
 	}
-	if err != nil && ctx.Err() != nil {
-		for _, s := range batch {
-			e.release(s.work.ID)
-		}
-		return
-	}
-	if errors.Is(err, db.ErrStorage) {
-		for _, s := range batch {
-			e.fail(e.followed(work, s.work.ID), s.work, err)
-		}
+	if err != nil && (ctx.Err() != nil || errors.Is(err, db.ErrStorage) || errors.Is(err, db.ErrEvicted) || errors.Is(err, replica.ErrNotLive)) {
+		e.drop(work, batch, err)
 		return
 	}
 	step := match.Step{
@@ -160,10 +174,16 @@ func (e *Engine) markBatch(work context.Context, key markKey, batch []settled) {
 		s.trace.ElapsedMS += step.ElapsedMS
 	}
 	if errors.Is(err, catalog.ErrNotFound) || errors.Is(err, catalog.ErrRefused) {
-		if batch = e.matchOnline(work, batch); len(batch) == 0 {
+		if err := entry.Give(work, 0); err != nil { // what leads elsewhere may come back to it
+			e.drop(work, batch, err)
 			return
 		}
+		if batch = e.matchOnline(work, batch); len(batch) > 0 {
+			e.settle(work, batch)
+		}
+		return
 	}
+	batch[0].entry, batch[0].rest = entry, catalog.Rest(err)
 	e.settle(work, batch)
 }
 
@@ -206,7 +226,7 @@ func (e *Engine) matchesElsewhere(work context.Context, s *settled) (moved, foun
 	defer e.settlePanic(ctx, work, s.work)
 	trace := e.Matcher.MatchOnline(match.SeenBy(ctx, e.View(s.account)), s.work.Event)
 	if ctx.Err() != nil {
-		e.release(s.work.ID)
+		e.release(s.work)
 		return false, false
 	}
 	e.tell(ctx, trace.Steps...)

@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -35,7 +36,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 			return
 		}
 		// What waited in the queue waits on, for its account.
-		held, err := e.Queue.Hold(ctx, w.ID)
+		held, err := e.Queue.Hold(ctx, w.Owner, w.ID)
 		if err != nil {
 			e.fail(ctx, w, err)
 			return
@@ -57,7 +58,7 @@ func (e *Engine) process(work context.Context, w record.Work) {
 	trace := e.Matcher.Match(match.SeenBy(ctx, e.View(a)), w.Event)
 	e.Matching.Observe(time.Since(start).Seconds())
 	if ctx.Err() != nil {
-		e.release(w.ID)
+		e.release(w)
 		return
 	}
 	e.tell(ctx, trace.Steps...)
@@ -153,8 +154,8 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 // given back.
 func (e *Engine) fail(ctx context.Context, w record.Work, err error) {
 	switch {
-	case ctx.Err() != nil:
-		e.release(w.ID)
+	case ctx.Err() != nil, errors.Is(err, record.ErrMoved), errors.Is(err, db.ErrEvicted), errors.Is(err, replica.ErrNotLive):
+		e.release(w)
 	case errors.Is(err, db.ErrStorage):
 		e.Log.ErrorContext(ctx, "cannot work on record, it is taken up again in a while", "error", err)
 		e.letGo(w.ID)

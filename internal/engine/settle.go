@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
@@ -29,6 +30,9 @@ type settled struct {
 	cause error
 	// found is set when the list held the mark already, so that nothing was written.
 	found bool
+	// entry is given back with the record, to rest for a while; nil for none.
+	entry *entries.Entry
+	rest  time.Duration
 	// resumed is set when an entry that had been left was taken up again for it.
 	resumed bool
 	// online is set when the match was made without the archive because the catalog
@@ -44,11 +48,13 @@ const (
 
 // settle stores outcomes, traces and queue tasks in one transaction, then lets the
 // records go. While the disk has no room for them they stay in hand and it tries again
-// for a while; what is not stored in the end is done again when its lease ends.
+// for a while; what is not stored in the end is done again in a while.
 func (e *Engine) settle(work context.Context, batch []settled) {
-	outcomes, err := e.storeAll(work, batch)
+	batch, outcomes, err := e.storeAll(work, batch)
 	if err != nil {
-		e.Log.ErrorContext(work, "cannot store how records came out; they are done again when their lease ends", "records", len(batch), "error", err)
+		if e.noteEviction(err); !errors.Is(err, db.ErrEvicted) {
+			e.Log.ErrorContext(work, "cannot store how records came out; they are done again in a while", "records", len(batch), "error", err)
+		}
 		for _, s := range batch {
 			e.letGo(s.work.ID)
 		}
@@ -93,39 +99,78 @@ func (e *Engine) tellOutcome(ctx context.Context, s settled, o record.Outcome) {
 	}
 }
 
-// storeAll stores a batch, at the latest when the disk can take it again, and answers how its
-// records came out, in their order.
-func (e *Engine) storeAll(work context.Context, batch []settled) ([]record.Outcome, error) {
+// storeAll stores a batch, at the latest when the disk can take it again, and answers what of it was, with how these
+// records came out, in their order. Others are not this replica's any more and were let go; but after a commit whose answer was lost,
+// they were stored with that.
+//
+// It is a shared write unless it asks a person or tells of a problem: while the owner lives, nobody else changes what it has in hand, and
+// all else is added. Questions and matters are looked for before they are added.
+func (e *Engine) storeAll(work context.Context, batch []settled) (stored []settled, outcomes []record.Outcome, err error) {
 	maxRetries := e.Options().MaxRetries
-	outcomes := make([]record.Outcome, len(batch))
+	write := e.DB.WriteShared
+	ids := make([]int64, len(batch))
+	for i, s := range batch {
+		ids[i] = s.work.ID
+		if s.outcome.Status != record.Success && s.outcome.Status != record.Ignored {
+			write = e.DB.Write
+		}
+	}
+	outcomes = make([]record.Outcome, len(batch))
 	for try := 1; ; try++ {
-		err := e.DB.Write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) (err error) {
+		var inHand map[int64]bool
+		err := write(context.WithoutCancel(work), func(ctx context.Context, tx *sql.Tx) (err error) {
+			if inHand, err = record.InHandTx(ctx, tx, batch[0].work.Owner, ids...); err != nil {
+				return err
+			}
 			for i, s := range batch {
+				if !inHand[s.work.ID] {
+					continue
+				}
 				if outcomes[i], err = e.store(ctx, tx, s, maxRetries); err != nil {
 					return err
 				}
 			}
+			if entry := batch[0].entry; entry != nil {
+				return entry.GiveTx(ctx, tx, batch[0].rest)
+			}
 			return nil
 		})
+		if err == nil && try == 1 {
+			stored, outcomes = e.inHandOf(work, batch, outcomes, inHand)
+			return stored, outcomes, nil
+		}
 		if !errors.Is(err, db.ErrStorage) || try == storeTries {
-			return outcomes, err
+			return batch, outcomes, err
 		}
 		if try == 1 {
 			e.Log.WarnContext(work, "cannot store how records came out, trying again", "records", len(batch), "error", err)
 		}
 		select {
 		case <-work.Done():
-			return nil, err
+			return batch, nil, err
 		case <-time.After(storeAgain):
 		}
 	}
+}
+
+// inHandOf leaves out of a batch what is not this replica's any more, and lets it go.
+func (e *Engine) inHandOf(work context.Context, batch []settled, outcomes []record.Outcome, inHand map[int64]bool) (left []settled, came []record.Outcome) {
+	for i, s := range batch {
+		if inHand[s.work.ID] {
+			left, came = append(left, s), append(came, outcomes[i])
+			continue
+		}
+		e.Log.WarnContext(e.followed(work, s.work.ID), "record is not this replica's any more: how it came out is not stored")
+		e.letGo(s.work.ID)
+	}
+	return left, came
 }
 
 // store writes how a record comes out within tx, with the notice of it, and answers that. One
 // whose question a person answered while it was worked on is given back: it is received again.
 func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries int) (o record.Outcome, err error) {
 	o = s.outcome
-	o.RecordID = s.work.ID
+	o.RecordID, o.Owner = s.work.ID, s.work.Owner
 	o.AccountID, o.AccountName = s.account.ID, s.account.Username
 	if s.account.ID == 0 {
 		o.AccountID, o.AccountName = s.work.AccountID, s.work.AccountName
@@ -137,7 +182,7 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 	var before earlierNews
 	if o.Status == record.Queued {
 		before.waited, err = s.queueTx(ctx, tx, &o, maxRetries)
-	} else {
+	} else if s.work.Attempts > 1 { // what was never claimed before never waited
 		before.waited, err = queue.DoneTx(ctx, tx, o.RecordID)
 	}
 	if err != nil {

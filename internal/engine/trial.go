@@ -37,7 +37,7 @@ func finish(t match.Trace, start time.Time) match.Trace {
 // Test runs an event whole, as a webhook's would, and answers the settled record.
 // When ctx ends first, the run goes on without the caller.
 func (e *Engine) Test(ctx context.Context, event watch.Event) (record.Record, error) {
-	w, err := e.Records.InsertClaimed(ctx, event, true, Lease)
+	w, err := e.Records.InsertClaimed(ctx, event, true, e.Replica.Incarnation())
 	if err != nil {
 		return record.Record{}, err
 	}

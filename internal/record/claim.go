@@ -8,53 +8,46 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"watchmark/internal/platform/db"
 )
 
-// Claim takes up to limit records that wait for work, oldest first, and holds them
-// until the lease runs out. Records whose lease ran out are taken again, and those whose
-// lease ends later than any can: the clock was set back since it was given. One whose event
+// Hold is how long HoldTx has a record wait.
+const Hold = 30 * time.Second
+
+// notHeld holds for a record r that does not wait for somebody who held it. A hold that ends later than any can is none: the clock was
+// set back since.
+var notHeld = fmt.Sprintf(`(r.lease_until <= (SELECT now_ms()) OR r.lease_until > (SELECT now_ms()) + %d)`, 2*Hold.Milliseconds())
+
+// inWorkElsewhere holds for a record r while another replica than the one of the parameter works on one of the same show and person:
+// those are marked in the order they came in.
+const inWorkElsewhere = `EXISTS (SELECT 1 FROM records w WHERE w.status = 'processing' AND w.user_name = r.user_name AND w.title = r.title AND w.owner <> ?)`
+
+// claimed are the changes of a claim. Its parameters are owner and time.
+const claimed = `UPDATE records SET status = 'processing', owner = ?, lease_until = 0, attempts = attempts + 1, updated_at = ? WHERE `
+
+// Claim takes up to limit records that wait for work, oldest first, for the incarnation owner. One whose event
 // cannot be read fails, so that it stands in nobody's way.
-func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Work, error) {
-	now := time.Now()
+//
+// It is a shared write: the lock on the row of claims has one claim wait for the other, and nothing else makes work of a record that waits.
+func (s *Store) Claim(ctx context.Context, owner int64, limit int) ([]Work, error) {
 	var works []Work
 	var unreadable []int64
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		works, unreadable = nil, nil
+		if !s.db.Alone() {
+			if _, err := tx.ExecContext(ctx, `UPDATE claims SET owner = ? WHERE id = 1`, owner); err != nil {
+				return fmt.Errorf("lock the claims: %w", err)
+			}
+		}
 		// SQLite plans by the value of a bare LIMIT ?, so it would prepare this anew at every call.
-		rows, err := tx.QueryContext(ctx, `
-			UPDATE records SET status = 'processing', lease_until = ?, attempts = attempts + 1, updated_at = ?
-			WHERE id IN (SELECT id FROM records WHERE status IN ('received', 'processing') AND (lease_until < ? OR lease_until > ?) ORDER BY id LIMIT (? + 0))
-			RETURNING `+columns+`, event`,
-			now.Add(lease).UnixMilli(), now.UnixMilli(), now.UnixMilli(), now.Add(2*lease).UnixMilli(), limit)
-		if err != nil {
-			return fmt.Errorf("claim records: %w", err)
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			var w Work
-			var event string
-			if err := scan(rows, &w.Record, &event); err != nil {
-				return err
-			}
-			if err := json.Unmarshal([]byte(event), &w.Event); err != nil {
-				unreadable = append(unreadable, w.ID)
-				continue
-			}
-			works = append(works, w)
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		for _, id := range unreadable {
-			if err := SettleTx(ctx, tx, Outcome{RecordID: id, Status: Failed, ErrorKind: Internal, Message: eventUnreadable.With()}); err != nil {
-				return err
-			}
-		}
-		return nil
+		works, unreadable, err = claim(ctx, tx, owner, `id IN (SELECT r.id FROM records r WHERE r.status = 'received' AND `+notHeld+` AND NOT `+inWorkElsewhere+`
+			ORDER BY r.id LIMIT CAST(? AS BIGINT))`, owner, limit)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(works, func(a, b Work) int { return cmp.Compare(a.ID, b.ID) }) // RETURNING has no order
 	for _, w := range works {
 		s.Feed.Publish(w.ID)
 	}
@@ -64,55 +57,84 @@ func (s *Store) Claim(ctx context.Context, limit int, lease time.Duration) ([]Wo
 	return works, nil
 }
 
-// Extend prolongs the leases of records that are still being worked on.
-func (s *Store) Extend(ctx context.Context, ids []int64, lease time.Duration) error {
-	if len(ids) == 0 {
+// claim claims the records that a condition is for, and fails those whose event cannot be read.
+func claim(ctx context.Context, tx *sql.Tx, owner int64, condition string, args ...any) (works []Work, unreadable []int64, err error) {
+	err = db.Each(ctx, tx, "claim records", func(row db.Row) error {
+		w := Work{Owner: owner}
+		var event string
+		if err := scan(row, &w.Record, &event); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(event), &w.Event); err != nil {
+			unreadable = append(unreadable, w.ID)
+			return nil
+		}
+		works = append(works, w)
 		return nil
+	}, claimed+condition+` RETURNING `+columns+`, event`, append([]any{owner, time.Now().UnixMilli()}, args...)...)
+	if err != nil {
+		return nil, nil, err
 	}
-	until := time.Now().Add(lease).UnixMilli()
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, id := range ids {
-			if _, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = ? WHERE id = ? AND status = 'processing'`, until, id); err != nil {
-				return fmt.Errorf("extend leases: %w", err)
-			}
+	for _, id := range unreadable {
+		if err := SettleTx(ctx, tx, Outcome{RecordID: id, Owner: owner, Status: Failed, ErrorKind: Internal, Message: eventUnreadable.With()}); err != nil {
+			return nil, nil, err
+		}
+	}
+	slices.SortFunc(works, func(a, b Work) int { return cmp.Compare(a.ID, b.ID) }) // RETURNING has no order
+	return works, unreadable, nil
+}
+
+// ReclaimTx takes a settled record for the incarnation owner at once, within tx; claimed is false when it is on its way, its event cannot
+// be read, or another replica works on its show.
+func ReclaimTx(ctx context.Context, tx *sql.Tx, owner, id int64) (w Work, claimed bool, err error) {
+	works, _, err := claim(ctx, tx, owner, `id IN (SELECT r.id FROM records r WHERE r.id = ? AND r.status NOT IN ('received', 'processing') AND NOT `+inWorkElsewhere+`)`, id, owner)
+	if err != nil || len(works) == 0 {
+		return Work{}, false, err
+	}
+	return works[0], true, nil
+}
+
+// Held are the records that an incarnation works on, as far as the database knows.
+func (s *Store) Held(ctx context.Context, owner int64) ([]int64, error) {
+	return db.Values[int64](ctx, s.db.Read(), "list what is in work", `SELECT id FROM records WHERE status = 'processing' AND owner = ? ORDER BY id`, owner)
+}
+
+// Release gives claimed records back untouched, for another worker to take at once. Those that are not the owner's any more stay.
+//
+// It is a shared write: while the owner lives, nobody else changes what it has claimed.
+func (s *Store) Release(ctx context.Context, owner int64, ids ...int64) error {
+	list, args := db.In(ids)
+	return s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE records SET status = 'received', owner = 0, attempts = attempts - 1
+			WHERE status = 'processing' AND owner = ? AND id IN `+list, append([]any{owner}, args...)...); err != nil {
+			return fmt.Errorf("release records: %w", err)
 		}
 		return nil
 	})
 }
 
-// Release gives a claimed record back untouched, for another worker to take at once.
-func (s *Store) Release(ctx context.Context, id int64) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE records SET status = 'received', lease_until = 0, attempts = attempts - 1
-			WHERE id = ? AND status = 'processing'`, id); err != nil {
-			return fmt.Errorf("release record %d: %w", id, err)
-		}
-		return nil
-	})
+// FreeTx gives back what dead incarnations had in work, within tx.
+func FreeTx(ctx context.Context, tx *sql.Tx, dead []int64) error {
+	list, args := db.In(dead)
+	if _, err := tx.ExecContext(ctx, `UPDATE records SET status = 'received', owner = 0, lease_until = 0 WHERE status = 'processing' AND owner IN `+list, args...); err != nil {
+		return fmt.Errorf("give back what was in work: %w", err)
+	}
+	return nil
 }
 
-// ReleaseAll gives back every claimed record. It is for the start of the only service
-// on the database: what was in work when the last one ended is taken up at once.
-func (s *Store) ReleaseAll(ctx context.Context) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE records SET status = 'received', lease_until = 0 WHERE status = 'processing'`); err != nil {
-			return fmt.Errorf("release what was in work: %w", err)
-		}
-		return nil
-	})
-}
-
-// HoldTx has a received record wait, within tx, until LetTx is called or the hold runs out.
-func HoldTx(ctx context.Context, tx *sql.Tx, id int64, hold time.Duration) error {
-	return holdTx(ctx, tx, id, time.Now().Add(hold).UnixMilli())
-}
-
-// LetTx ends the hold on a record, within tx.
-func LetTx(ctx context.Context, tx *sql.Tx, id int64) error { return holdTx(ctx, tx, id, 0) }
-
-func holdTx(ctx context.Context, tx *sql.Tx, id, until int64) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = ? WHERE id = ? AND status = 'received'`, until, id); err != nil {
+// HoldTx has a received record wait, within tx, until LetTx is called or Hold has passed.
+func HoldTx(ctx context.Context, tx *sql.Tx, id int64) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = now_ms() + ? WHERE id = ? AND status = 'received'`, Hold.Milliseconds(), id); err != nil {
 		return fmt.Errorf("hold record %d: %w", id, err)
+	}
+	return nil
+}
+
+// LetTx ends the hold on records, within tx.
+func LetTx(ctx context.Context, tx *sql.Tx, ids ...int64) error {
+	list, args := db.In(ids)
+	if _, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = 0 WHERE status = 'received' AND id IN `+list, args...); err != nil {
+		return fmt.Errorf("end the hold on records: %w", err)
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ func InsertPast(ctx context.Context, tx *sql.Tx, p Past) (id int64, err error) {
 	return id, SetTraceTx(ctx, tx, id, o.Trace)
 }
 
-// insert adds a record; leaseUntil is in unix ms, accountID 0 leaves it unrouted.
-func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, status Status, leaseUntil, accountID int64, now time.Time) (int64, error) {
+// insert adds a record; owner has it in hand, accountID 0 leaves it unrouted.
+func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) (int64, error) {
 	text, err := json.Marshal(event)
 	if err != nil {
 		return 0, fmt.Errorf("encode event: %w", err)
@@ -57,10 +57,10 @@ func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, statu
 	var id int64
 	err = tx.QueryRowContext(ctx, `
 		INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
-			season, episode, release_date, account_id, lease_until, event, source_label, created_at, updated_at)
+			season, episode, release_date, account_id, owner, event, source_label, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?, ?) RETURNING id`,
 		status, test, event.Source, event.Action, event.Media, event.UserName, event.Title, event.OriginalTitle,
-		event.Season, event.Episode, event.AirDate.String(), accountID, leaseUntil, string(text), event.Label,
+		event.Season, event.Episode, event.AirDate.String(), accountID, owner, string(text), event.Label,
 		now.UnixMilli(), now.UnixMilli()).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("insert record: %w", err)
@@ -68,12 +68,12 @@ func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, statu
 	return id, nil
 }
 
-// InsertClaimed adds a record that the caller works on itself, held by a lease.
-func (s *Store) InsertClaimed(ctx context.Context, event watch.Event, test bool, lease time.Duration) (Work, error) {
+// InsertClaimed adds a record that the incarnation owner works on itself. It is a shared write: it adds a row.
+func (s *Store) InsertClaimed(ctx context.Context, event watch.Event, test bool, owner int64) (Work, error) {
 	now := time.Now()
 	var id int64
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		id, err = insert(ctx, tx, event, test, Processing, now.Add(lease).UnixMilli(), 0, now)
+	err := s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		id, err = insert(ctx, tx, event, test, Processing, owner, 0, now)
 		return err
 	})
 	if err != nil {
@@ -81,17 +81,25 @@ func (s *Store) InsertClaimed(ctx context.Context, event watch.Event, test bool,
 	}
 	s.Feed.Publish(id)
 	r, err := s.Get(ctx, id)
-	return Work{Record: r, Event: event}, err
+	return Work{Record: r, Event: event, Owner: owner}, err
 }
 
 // Assign binds a claimed record to its first account and adds one record for each
-// further account, in one transaction, so that a crash can neither lose nor double one.
+// further account, in one transaction, so that a crash can neither lose nor double one. It returns ErrMoved when the record is not in
+// the hand of its owner any more. It is a shared write: nobody else changes what the owner has in hand.
 func (s *Store) Assign(ctx context.Context, w Work, accountIDs []int64) error {
 	now := time.Now()
 	var added []int64
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE records SET account_id = ? WHERE id = ?`, accountIDs[0], w.ID); err != nil {
+	err := s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		added = nil
+		result, err := tx.ExecContext(ctx, `UPDATE records SET account_id = ? WHERE id = ? AND owner = ?`, accountIDs[0], w.ID, w.Owner)
+		if err != nil {
 			return fmt.Errorf("assign record %d: %w", w.ID, err)
+		}
+		if n, err := result.RowsAffected(); err != nil {
+			return fmt.Errorf("assign record %d: %w", w.ID, err)
+		} else if n == 0 {
+			return ErrMoved
 		}
 		for _, account := range accountIDs[1:] {
 			id, err := insert(ctx, tx, w.Event, w.Test, Received, 0, account, now)

@@ -92,11 +92,15 @@ func (r Record) MarshalJSON() ([]byte, error) {
 type Work struct {
 	Record
 	Event watch.Event
+	// Owner is the incarnation that has it in hand.
+	Owner int64
 }
 
 // Outcome is how the engine leaves a record.
 type Outcome struct {
-	RecordID    int64
+	RecordID int64
+	// Owner is the incarnation that has the record in hand; 0 for one that nobody has.
+	Owner       int64
 	Status      Status
 	AccountID   int64 // 0 = none
 	AccountName string

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 )
 
-// SettleTx writes an outcome and its trace within tx. The caller publishes the id after the commit.
+// SettleTx writes an outcome and its trace within tx, of a record that its owner has in hand: InHandTx tells. The caller publishes the
+// id after the commit.
 func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
 	rule, args := "", []any{
 		o.Status, o.AccountID, o.AccountName, o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort, o.Method,
@@ -22,8 +24,8 @@ func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
 	_, err := tx.ExecContext(ctx, `
 		UPDATE records SET status = ?, account_id = `+account.Existing+`, account_name = ?, subject_id = ?, subject_name = ?,
 			episode_id = ?, episode_sort = ?, method = ?, confidence = ?, message = ?, error_kind = ?,
-			lease_until = 0, updated_at = ?`+rule+`
-		WHERE id = ?`, append(args, o.RecordID)...)
+			lease_until = 0, owner = 0, updated_at = ?`+rule+`
+		WHERE id = ? AND owner = ?`, append(args, o.RecordID, o.Owner)...)
 	if err != nil {
 		return fmt.Errorf("settle record %d: %w", o.RecordID, err)
 	}
@@ -40,6 +42,19 @@ func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
 		return nil
 	}
 	return SetTraceTx(ctx, tx, o.RecordID, o.Trace)
+}
+
+// InHandTx are those of some records that their owner still has in hand. While a transaction lasts nobody takes one from a live owner.
+func InHandTx(ctx context.Context, tx *sql.Tx, owner int64, ids ...int64) (map[int64]bool, error) {
+	list, args := db.In(ids)
+	held := make(map[int64]bool, len(ids))
+	err := db.Each(ctx, tx, "look what is in hand", func(row db.Row) error {
+		var id int64
+		err := row.Scan(&id)
+		held[id] = true
+		return err
+	}, `SELECT id FROM records WHERE owner = ? AND id IN `+list, append([]any{owner}, args...)...)
+	return held, err
 }
 
 // RequeueTx sends a record through the engine again, within tx. It reports false
@@ -60,7 +75,7 @@ func RequeueTx(ctx context.Context, tx *sql.Tx, id int64) (bool, error) {
 // MoveTx changes the state of a record that stays as it came out, within tx. It returns
 // ErrMoved when the record is not in the state from.
 func MoveTx(ctx context.Context, tx *sql.Tx, id int64, from, to Status, kind ErrorKind, message reason.Reason) error {
-	result, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE id = ? AND status = ?`,
+	result, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, owner = 0, updated_at = ? WHERE id = ? AND status = ?`,
 		to, kind, message, time.Now().UnixMilli(), id, from)
 	if err != nil {
 		return fmt.Errorf("move record %d: %w", id, err)

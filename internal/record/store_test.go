@@ -58,7 +58,7 @@ func settle(t *testing.T, d *db.DB, o record.Outcome) {
 func TestClaimGivesTheWholeEventOldestFirst(t *testing.T) {
 	s, d := newStore(t)
 	ids := insert(t, d, episode("a", 1, 1), episode("b", 2, 7.5), episode("c", 0, 3))
-	works, err := s.Claim(t.Context(), 2, time.Minute)
+	works, err := s.Claim(t.Context(), me, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestAnEventThatCannotBeReadStandsInNobodysWay(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	works, err := s.Claim(t.Context(), 9, time.Minute)
+	works, err := s.Claim(t.Context(), me, 9)
 	if err != nil || len(works) != 1 || works[0].ID != ids[1] {
 		t.Fatalf("claimed %v, %v, want %d alone", works, err, ids[1])
 	}
@@ -91,22 +91,99 @@ func TestAnEventThatCannotBeReadStandsInNobodysWay(t *testing.T) {
 	}
 }
 
-func TestHeldRecordIsTakenAgainOnlyAfterItsLease(t *testing.T) {
+// me is the incarnation that tests claim for, another one that is beside it.
+const me, another = 7, 8
+
+func TestWhatIsInHandIsItsOwnersUntilThatIsDead(t *testing.T) {
 	s, d := newStore(t)
-	insert(t, d, episode("a", 1, 1), episode("b", 1, 1))
-	if _, err := s.Claim(t.Context(), 1, -time.Second); err != nil { // a lease that has run out
+	ids := insert(t, d, episode("a", 1, 1), episode("b", 1, 1))
+	works, err := s.Claim(t.Context(), me, 1)
+	if err != nil || len(works) != 1 {
+		t.Fatal(works, err)
+	}
+	if others, err := s.Claim(t.Context(), another, 9); err != nil || len(others) != 1 || others[0].ID != ids[1] {
+		t.Fatalf("another claimed %v, %v", others, err)
+	}
+	if err := s.Release(t.Context(), another, ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Claim(t.Context(), 9, time.Hour); err != nil {
+	settle(t, d, record.Outcome{RecordID: ids[0], Owner: another, Status: record.Success})
+	if r, err := s.Get(t.Context(), ids[0]); err != nil || r.Status != record.Processing {
+		t.Fatalf("another one changed it: %+v, %v", r, err)
+	}
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return record.FreeTx(ctx, tx, []int64{me}) }); err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Claim(t.Context(), 9, time.Hour)
-	if err != nil || len(again) != 0 {
-		t.Errorf("held records were claimed again: %v, %v", again, err)
+	settle(t, d, record.Outcome{RecordID: ids[0], Owner: me, Status: record.Success}) // too late
+	if err := s.Assign(t.Context(), works[0], []int64{1}); !errors.Is(err, record.ErrMoved) {
+		t.Errorf("the dead one assigns: %v", err)
 	}
-	r, err := s.Get(t.Context(), 1)
-	if err != nil || r.Attempts != 2 {
-		t.Errorf("attempts %d (%v), want 2 after the lease ran out once", r.Attempts, err)
+	again, err := s.Claim(t.Context(), another, 9)
+	if err != nil || len(again) != 1 || again[0].ID != ids[0] || again[0].Attempts != 2 {
+		t.Errorf("what the dead one had is claimed as %+v, %v", again, err)
+	}
+	if held, err := s.Held(t.Context(), another); err != nil || !slices.Equal(held, ids) {
+		t.Errorf("held are %v, %v", held, err)
+	}
+}
+
+func TestShowsInWorkElsewhereAreLeft(t *testing.T) {
+	s, d := newStore(t)
+	ids := insert(t, d, episode("a", 1, 1))
+	if _, err := s.Claim(t.Context(), me, 1); err != nil {
+		t.Fatal(err)
+	}
+	ids = append(ids, insert(t, d, episode("a", 1, 2), episode("b", 1, 1))...)
+	if works, err := s.Claim(t.Context(), another, 9); err != nil || len(works) != 1 || works[0].ID != ids[2] {
+		t.Fatalf("another claimed %v, %v, want the one of another show", works, err)
+	}
+	reclaim := func(owner, id int64) (claimed bool) {
+		t.Helper()
+		if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
+			_, claimed, err = record.ReclaimTx(ctx, tx, owner, id)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return claimed
+	}
+	if works, err := s.Claim(t.Context(), me, 9); err != nil || len(works) != 1 || works[0].ID != ids[1] {
+		t.Fatalf("its own replica claimed %v, %v", works, err)
+	}
+	settle(t, d, record.Outcome{RecordID: ids[0], Owner: me, Status: record.Failed})
+	if reclaim(another, ids[0]) || !reclaim(me, ids[0]) || reclaim(me, ids[0]) {
+		t.Error("a settled record is taken by another than the one that works on its show, or while it is on its way")
+	}
+}
+
+func TestAHeldRecordWaits(t *testing.T) {
+	s, d := newStore(t)
+	id := insert(t, d, episode("a", 1, 1))[0]
+	tx := func(fn func(ctx context.Context, tx *sql.Tx) error) {
+		t.Helper()
+		if err := d.Write(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claims := func(want int) {
+		t.Helper()
+		if works, err := s.Claim(t.Context(), me, 9); err != nil || len(works) != want {
+			t.Errorf("claimed %v, %v, want %d", works, err, want)
+		}
+		if err := s.Release(t.Context(), me, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx(func(ctx context.Context, tx *sql.Tx) error { return record.HoldTx(ctx, tx, id) })
+	claims(0)
+	tx(func(ctx context.Context, tx *sql.Tx) error { return record.LetTx(ctx, tx, id) })
+	claims(1)
+	for until, want := range map[time.Duration]int{-time.Second: 1, time.Second: 0, time.Hour: 1} { // the last one is of another clock
+		tx(func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE records SET lease_until = ?`, time.Now().Add(until).UnixMilli())
+			return err
+		})
+		claims(want)
 	}
 }
 
@@ -158,7 +235,7 @@ func TestRequeueLeavesRecordsInHandAlone(t *testing.T) {
 	if !requeue() {
 		t.Error("a failed record was not requeued")
 	}
-	if works, err := s.Claim(t.Context(), 1, time.Minute); err != nil || len(works) != 1 {
+	if works, err := s.Claim(t.Context(), me, 1); err != nil || len(works) != 1 {
 		t.Errorf("claimed %v (%v), want the requeued record", works, err)
 	}
 }
@@ -225,14 +302,14 @@ func TestAssignAddsOneRecordForEachFurtherAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	insert(t, d, episode("a", 1, 1))
-	works, err := s.Claim(t.Context(), 1, time.Minute)
+	works, err := s.Claim(t.Context(), me, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Assign(t.Context(), works[0], []int64{1, 2, 3}); err != nil {
 		t.Fatal(err)
 	}
-	siblings, err := s.Claim(t.Context(), 9, time.Minute)
+	siblings, err := s.Claim(t.Context(), me, 9)
 	if err != nil || len(siblings) != 2 {
 		t.Fatalf("%d further records (%v), want 2", len(siblings), err)
 	}

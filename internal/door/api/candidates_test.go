@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"testing"
-	"time"
 
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
@@ -18,7 +17,7 @@ import (
 func (r *rig) ask(e watch.Event, candidates ...match.Candidate) (question, recordID int64) {
 	r.t.Helper()
 	e.Source, e.Action, e.UserName = watch.Custom, watch.Watched, "mira"
-	w := must(r.records.InsertClaimed(r.t.Context(), e, false, time.Minute))(r.t)
+	w := must(r.records.InsertClaimed(r.t.Context(), e, false, 0))(r.t)
 	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: reason.Text("perhaps")}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := review.AskTx(ctx, tx, w, trace); err != nil {

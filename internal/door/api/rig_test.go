@@ -23,6 +23,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/catalog/archive/fetch"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/door/api"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
@@ -40,6 +41,7 @@ import (
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
@@ -588,8 +590,9 @@ func (k *testAccounts) Probe(ctx context.Context) (account.Account, error) {
 
 // startEngine runs an engine until the test ends.
 func (r *rig) startEngine(d *db.DB, mappings *mapping.Store, log *slog.Logger) *testEngine {
+	self := must(replica.Join(r.t.Context(), replica.Config{DB: d, Name: "here", Log: log}))(r.t)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Ask: review.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
+		DB: d, Records: r.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
 		Taken: func(context.Context, *sql.Tx, watch.Event) (bool, error) { return false, nil },
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
@@ -653,7 +656,7 @@ func (r *rig) record(title string, status record.Status, traced bool) int64 {
 	r.t.Helper()
 	season, episode := 1, 1.0
 	e := watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: title, Season: &season, Episode: &episode, UserName: "mira"}
-	w := must(r.records.InsertClaimed(r.t.Context(), e, true, time.Minute))(r.t)
+	w := must(r.records.InsertClaimed(r.t.Context(), e, true, 0))(r.t)
 	trace := matcher{}.Match(r.t.Context(), e)
 	o := record.Outcome{RecordID: w.ID, Status: status, Method: trace.Result.Method, Confidence: trace.Result.Confidence}
 	if traced {

@@ -46,11 +46,15 @@ func held(ctx context.Context, q db.Querier, recordID int64) (why, before reason
 }
 
 // Hold gives a record that is worked on back to the queue, if its task waits for an account that is disabled,
-// deleted or without a token, and says so in record and task. It reports false for any other record.
-func (q *Queue) Hold(ctx context.Context, recordID int64) (is bool, err error) {
+// deleted or without a token, and says so in record and task. It reports false for any other record, and one that owner has not in hand any more.
+func (q *Queue) Hold(ctx context.Context, owner, recordID int64) (is bool, err error) {
 	err = q.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		why, _, err := held(ctx, tx, recordID)
 		if is = !why.IsZero(); err != nil || !is {
+			return err
+		}
+		inHand, err := record.InHandTx(ctx, tx, owner, recordID)
+		if is = inHand[recordID]; err != nil || !is {
 			return err
 		}
 		return holdTx(ctx, tx, recordID, record.Processing, why)

@@ -411,7 +411,7 @@ func TestATaskWaitsForItsAccount(t *testing.T) {
 				}
 				// A person who retries the record finds it back in the queue.
 				b.write(`UPDATE records SET status = 'processing' WHERE id = ?`, id)
-				if held, err := b.queue.Hold(t.Context(), id); err != nil || !held || b.status(id) != record.Queued {
+				if held, err := b.queue.Hold(t.Context(), 0, id); err != nil || !held || b.status(id) != record.Queued {
 					t.Errorf("retried: %v, %v, record %s", held, err, b.status(id))
 				}
 				b.mu.Lock()
@@ -420,7 +420,7 @@ func TestATaskWaitsForItsAccount(t *testing.T) {
 				}
 				b.mu.Unlock()
 				b.write(c.back)
-				if held, err := b.queue.Hold(t.Context(), id); err != nil || held {
+				if held, err := b.queue.Hold(t.Context(), 0, id); err != nil || held {
 					t.Errorf("held with the account back: %v, %v", held, err)
 				}
 				b.Kick()

@@ -223,7 +223,7 @@ func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, plans []*plan, back 
 			isHeld = true
 		}
 		if isHeld {
-			if err := record.HoldTx(ctx, tx, id, engine.Lease); err != nil {
+			if err := record.HoldTx(ctx, tx, id); err != nil {
 				return err
 			}
 		}
@@ -233,17 +233,16 @@ func (c *correcting) endTx(ctx context.Context, tx *sql.Tx, plans []*plan, back 
 
 // release has the engine work on what is held.
 func (c *correcting) release(ctx context.Context, plans []*plan) {
-	err := c.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, p := range plans {
-			if !p.held {
-				continue
-			}
-			if err := record.LetTx(ctx, tx, p.record.ID); err != nil {
-				return err
-			}
+	var held []int64
+	for _, p := range plans {
+		if p.held {
+			held = append(held, p.record.ID)
 		}
-		return nil
-	})
+	}
+	if len(held) == 0 {
+		return
+	}
+	err := c.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return record.LetTx(ctx, tx, held...) })
 	if err != nil {
 		c.Engine.Log.ErrorContext(ctx, "cannot give corrected records back; they are worked on when their hold ends", "error", err)
 		return

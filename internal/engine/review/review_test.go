@@ -55,7 +55,7 @@ func episode(title string, season *int, number float64) watch.Event {
 // claim stores an event and claims it.
 func (h *house) claim(e watch.Event) record.Work {
 	h.t.Helper()
-	w, err := h.records.InsertClaimed(h.t.Context(), e, false, time.Minute)
+	w, err := h.records.InsertClaimed(h.t.Context(), e, false, 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}

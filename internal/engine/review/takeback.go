@@ -131,8 +131,16 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.unmark(ctx, a, subject, taken)
+	entry, err := s.Engine.Entries.Take(ctx, a.ID, subject)
 	if err != nil {
+		return nil, err
+	}
+	defer entry.Done()
+	result, err := s.unmark(entry.With(ctx), a, subject, taken)
+	if err != nil {
+		if failed := entry.Give(context.WithoutCancel(ctx), catalog.Rest(err)); failed != nil {
+			err = errors.Join(err, failed)
+		}
 		return nil, err
 	}
 	for i := range taken {
@@ -141,6 +149,9 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 		t.message = takenBackBecause.With(message, t.words(a.Username))
 	}
 	err = s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
+		if err := entry.GiveTx(ctx, tx, 0); err != nil {
+			return err
+		}
 		for _, t := range taken {
 			if err := t.storeTx(ctx, tx); err != nil {
 				return err

@@ -3,6 +3,7 @@ package httpx
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -59,6 +60,14 @@ func (x *call) send(ctx context.Context) (*http.Response, error) {
 	if err != nil {
 		return nil, errBadAddress
 	}
+	if x.req.Before != nil && len(x.req.Body) > 0 {
+		out.GetBody = func() (io.ReadCloser, error) {
+			return io.NopCloser(&asked{bytes.NewReader(x.req.Body), x.req.Before}), nil
+		}
+		if out.Body, err = out.GetBody(); err != nil {
+			return nil, err
+		}
+	}
 	for name, values := range x.req.Header {
 		out.Header[name] = values
 	}
@@ -74,6 +83,22 @@ func (x *call) send(ctx context.Context) (*http.Response, error) {
 		client.CheckRedirect = stay
 	}
 	return client.Do(out)
+}
+
+// asked is a body that asks before it is read.
+type asked struct {
+	io.Reader
+	before func() error
+}
+
+func (b *asked) Read(p []byte) (int, error) {
+	if b.before != nil {
+		if err := b.before(); err != nil {
+			return 0, err
+		}
+		b.before = nil
+	}
+	return b.Reader.Read(p)
 }
 
 // ended tells Config.Ended.

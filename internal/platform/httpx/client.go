@@ -113,9 +113,11 @@ type Request struct {
 	// StayOnAddress gives a redirect back as the answer instead of following it.
 	// Writes always do.
 	StayOnAddress bool
-	// Before is asked just before each sending, after the wait for the rate limit; nil
-	// never refuses. Its error comes back as it is, and nothing was sent.
+	// Before is asked just before each sending, after the wait for the rate limit, and again when the connection takes the body; nil
+	// never refuses. After its error, which comes back as it is the first time and within an *Error then, nothing whole was sent.
 	Before func() error
+	// Most bounds one attempt where Config.Timeout is longer; 0 does not.
+	Most time.Duration
 }
 
 // Response is an answer, read whole.
@@ -321,7 +323,11 @@ func (x *call) attempt(ctx context.Context) (*Response, error) {
 	if err := x.admit(ctx); err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, x.now.Timeout)
+	most := x.now.Timeout
+	if x.req.Most > 0 {
+		most = min(most, x.req.Most)
+	}
+	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	start := time.Now()
 	resp, err := x.read(bounded)

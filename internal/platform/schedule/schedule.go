@@ -205,14 +205,15 @@ func (r *Registry) read(ctx context.Context, j Job) (now row, last time.Time, th
 	return now, last, there, err
 }
 
-// ReleaseAll frees every job. It is for the start of a service that knows that no other process works on the database.
-func (r *Registry) ReleaseAll(ctx context.Context) error {
-	return r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE jobs SET holder = '', lease_until = 0 WHERE holder <> ''`); err != nil {
-			return fmt.Errorf("release the jobs: %w", err)
-		}
+// FreeTx frees the jobs of dead incarnations, within tx.
+func FreeTx(ctx context.Context, tx *sql.Tx, dead []int64) error {
+	if !slices.Contains(dead, 0) { // others hold them by leases of their own
 		return nil
-	})
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE jobs SET holder = '', lease_until = 0 WHERE holder <> ''`); err != nil {
+		return fmt.Errorf("release the jobs: %w", err)
+	}
+	return nil
 }
 
 // Start runs a job now, as a task. It returns ErrNotFound, what Ready says, task.ErrStopping, or the job's Busy: then with the task

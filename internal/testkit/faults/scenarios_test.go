@@ -148,7 +148,7 @@ func stepClock(by time.Duration) func(s *stage, rounds, marks int) {
 	}
 }
 
-// claimTwice takes the leases of records that are in hand away, so that they are claimed
+// claimTwice takes records that are in hand away, so that they are claimed
 // again while the first claim goes on: first while they are looked up, then while they are written.
 func claimTwice(s *stage, rounds, marks int) {
 	const times = 5
@@ -159,11 +159,11 @@ func claimTwice(s *stage, rounds, marks int) {
 			s.deliver(s.next(part)).wait()
 			eventually(s, "a request hangs", func() bool { return s.asked(paths) > before })
 			for range times {
-				if s.endLeases() == 0 {
+				if s.giveBack() == 0 {
 					s.Error("no record was in hand")
 				}
 				s.deliver(s.next(part)).wait() // which makes the service look for work
-				eventually(s, "they are claimed again", func() bool { return s.withoutLease() == 0 })
+				eventually(s, "they are claimed again", func() bool { return s.waiting() == 0 })
 			}
 			s.breakCatalog(catalogtest.Fault{Mode: catalogtest.None})
 			s.settled()

@@ -52,20 +52,17 @@ func (s *stage) shiftTimes(by time.Duration) {
 	s.change(`UPDATE pending_sync_queue SET next_attempt = next_attempt + ?, created_at = created_at + ?, updated_at = updated_at + ?`, ms, ms, ms)
 }
 
-// takenAway is a lease that ended long ago.
-const takenAway = 1
-
-// endLeases ends the leases of all that is in hand and answers how many records that are.
-func (s *stage) endLeases() int64 {
+// giveBack gives back all that is in hand, behind the back of who has it, and answers how many records that are.
+func (s *stage) giveBack() int64 {
 	s.Helper()
-	return s.change(`UPDATE records SET lease_until = ? WHERE status = 'processing'`, takenAway)
+	return s.change(`UPDATE records SET status = 'received', owner = 0 WHERE status = 'processing'`)
 }
 
-// withoutLease is how many records in hand still have no lease.
-func (s *stage) withoutLease() (n int) {
+// waiting is how many records nobody has in hand.
+func (s *stage) waiting() (n int) {
 	s.Helper()
 	s.withDatabase(func(ctx context.Context, tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status = 'processing' AND lease_until = ?`, takenAway).Scan(&n)
+		return tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status = 'received'`).Scan(&n)
 	})
 	return n
 }

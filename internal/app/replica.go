@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"watchmark/internal/catalog/entries"
+	"watchmark/internal/platform/replica"
+	"watchmark/internal/platform/schedule"
+	"watchmark/internal/record"
+)
+
+// leaveTime is how long leaving may take: others would find out by themselves.
+const leaveTime = 2 * time.Second
+
+// join makes this process a replica. What its former incarnation had in hand is free then.
+func (a *App) join(ctx context.Context) error {
+	name := "this"
+	if !a.db.Alone() {
+		var err error
+		if name, err = replica.NameIn(a.folder); err != nil {
+			return err
+		}
+	}
+	var err error
+	a.self, err = replica.Join(ctx, replica.Config{
+		DB: a.db, Name: name, Program: Version(), Log: a.log,
+		About: func() replica.About { return replica.About{Reachable: a.catalog.Reachability().Reachable} },
+		Free:  []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, schedule.FreeTx},
+	})
+	return err
+}
+
+// leave gives back what this process has in hand.
+func (a *App) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	return a.self.Leave(ctx)
+}

@@ -1,0 +1,34 @@
+package replica
+
+import (
+	"context"
+	"time"
+
+	"watchmark/internal/platform/db"
+)
+
+// Replica is one in the list.
+type Replica struct {
+	Incarnation   int64
+	Name, Program string
+	About
+	// Live is set until it is evicted, Heard while it is heard besides. LeaseUntil is until when it counts as such without a sign of
+	// life; of a dead one, when it died.
+	Live, Heard           bool
+	LeaseUntil, StartedAt time.Time
+	// Schema is the newest version of the database that its program knows.
+	Schema int64
+	// ClockOffset is how far its clock is ahead of the database's.
+	ClockOffset time.Duration
+}
+
+// List tells of the replicas that live, and of those that were evicted within the last day, by name.
+func List(ctx context.Context, d *db.DB) ([]Replica, error) {
+	return db.All(ctx, d.Read(), "list replicas", func(row db.Row) (r Replica, err error) {
+		var until, started, offset int64
+		err = row.Scan(&r.Incarnation, &r.Name, &r.Address, &r.Live, &r.Heard, &until, &started, &r.Program, &r.Schema, &r.Reachable, &r.Egress, &offset, &r.SettingsDigest)
+		r.LeaseUntil, r.StartedAt, r.ClockOffset = time.UnixMilli(until), time.UnixMilli(started), time.Duration(offset)*time.Millisecond
+		return r, err
+	}, `SELECT incarnation, replica, address, state = 'live', state = 'live' AND lease_until > now_ms(), lease_until, started_at, program, schema, reachable, egress, clock_offset, settings_digest
+		FROM replicas ORDER BY replica, incarnation`)
+}
