@@ -203,7 +203,12 @@ func (a *App) buildEngine() {
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
 		DB: a.db, Records: a.Records, Replica: a.self, Entries: entries.New(a.db, a.self), Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
-		Fresh:   func(context.Context) error { return nil },
+		Fresh: func(ctx context.Context) error {
+			if a.db.Alone() {
+				return nil
+			}
+			return a.board.Refresh(ctx)
+		},
 		Reaches: func() bool { return a.catalog.Reachability().Reachable },
 		// The engine is built before what follows media servers, which hands its plays to it.
 		Taken: func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error) {
