@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 )
@@ -99,7 +101,7 @@ func checkWhole(ctx context.Context, file *sql.DB) error {
 	if err := file.QueryRowContext(ctx, "SELECT MAX(version_id) FROM goose_db_version").Scan(&has); err != nil {
 		return fmt.Errorf("read the schema version: %w", err)
 	}
-	newest, err := newestVersion(file)
+	newest, err := NewestSchema()
 	if err != nil {
 		return err
 	}
@@ -109,18 +111,13 @@ func checkWhole(ctx context.Context, file *sql.DB) error {
 	return nil
 }
 
-// newestVersion is the schema version that this program migrates to.
-func newestVersion(file *sql.DB) (int64, error) {
-	migrations, err := fs.Sub(migrationFiles, "migrations")
-	if err != nil {
+// NewestSchema is the schema version that this program brings a database to.
+func NewestSchema() (newest int64, err error) {
+	files, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil || len(files) == 0 {
 		return 0, fmt.Errorf("read embedded migrations: %w", err)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, file, migrations)
-	if err != nil {
-		return 0, fmt.Errorf("prepare migrations: %w", err)
-	}
-	sources := provider.ListSources()
-	return sources[len(sources)-1].Version, nil
+	return goose.NumericComponent(path.Base(slices.Max(files)))
 }
 
 func readFiles(ctx context.Context, file *sql.DB) (map[string][]byte, error) {

@@ -38,6 +38,13 @@ type engine interface {
 	// hear begins to hand what others tell to heard, at its first call.
 	hear(heard *listeners)
 	setFence(incarnation int64)
+	// snapshot has read see one state of the database.
+	snapshot(ctx context.Context, read func(ctx context.Context, from Querier) error) error
+	// tables are those of the schema in any order; triggers asks for the statements that make and drop each of its triggers.
+	tables(ctx context.Context) ([]Table, error)
+	triggers() string
+	// continueIDs has ids go on after the largest.
+	continueIDs(ctx context.Context, tx *sql.Tx) error
 
 	// Size is how many bytes the database takes on the disk; 0 where that cannot be told.
 	Size() int64

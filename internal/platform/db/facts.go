@@ -13,10 +13,11 @@ const schemaFloor = "schema_floor"
 
 // Fact is what holds for the whole database, by name; empty when nothing was said.
 func (d *DB) Fact(ctx context.Context, name string) (value string, err error) {
-	return fact(ctx, d.Read(), name)
+	return Fact(ctx, d.Read(), name)
 }
 
-func fact(ctx context.Context, from *sql.DB, name string) (value string, err error) {
+// Fact is DB.Fact, within a transaction for one.
+func Fact(ctx context.Context, from Querier, name string) (value string, err error) {
 	err = from.QueryRowContext(ctx, `SELECT value FROM facts WHERE name = ?`, name).Scan(&value)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", fmt.Errorf("read the fact %s: %w", name, explained(err))

@@ -68,7 +68,8 @@ func OpenServer(ctx context.Context, address string) (*DB, error) {
 	return openServer(ctx, address, migrations)
 }
 
-func openServer(ctx context.Context, address string, migrations fs.FS) (*DB, error) {
+// dialTo reads the address of a server.
+func dialTo(address string) (*dial, error) {
 	config, err := pgconn.ParseConfig(address)
 	if err != nil {
 		return nil, errAddress // the error may quote the password
@@ -80,6 +81,14 @@ func openServer(ctx context.Context, address string, migrations fs.FS) (*DB, err
 	config.RuntimeParams["application_name"] = "watchmark"
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > dialTime {
 		config.ConnectTimeout = dialTime
+	}
+	return d, nil
+}
+
+func openServer(ctx context.Context, address string, migrations fs.FS) (*DB, error) {
+	d, err := dialTo(address)
+	if err != nil {
+		return nil, err
 	}
 	s := &server{dial: d}
 	s.closing, s.end = context.WithCancel(context.Background())

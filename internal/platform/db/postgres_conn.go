@@ -34,6 +34,7 @@ var prepared = regexp.MustCompile(`(?i)^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b`
 type begins struct {
 	lock            string // the function that takes the advisory lock; empty for none
 	reads, migrates bool
+	snapshot        bool // it sees one state of the database
 }
 
 // serverConnector opens connections to a server.
@@ -177,6 +178,9 @@ func (c *serverConn) Begin() (driver.Tx, error) {
 
 // beginning are the calls that begin a transaction.
 func (c *serverConn) beginning(ctx context.Context) (calls []call, err error) {
+	if c.kind.snapshot { // it reads in its own time, and holds nobody up
+		return []call{{text: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"}, {text: "SET LOCAL idle_in_transaction_session_timeout = 0"}}, nil
+	}
 	calls = append(calls, call{text: "BEGIN ISOLATION LEVEL READ COMMITTED"})
 	if c.dial.pooled.Load() && !c.kind.migrates {
 		for name, value := range timeouts {
