@@ -111,10 +111,7 @@ type Data struct {
 // OpenData opens the data folder, creating what is missing. Its errors name the file
 // or the setting and what to do.
 func OpenData(ctx context.Context, o Options) (*Data, error) {
-	if err := checkThere(ctx, o.DataDir); err != nil {
-		return nil, err
-	}
-	database, err := db.Open(ctx, o.DataDir)
+	database, err := openDatabase(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +120,28 @@ func OpenData(ctx context.Context, o Options) (*Data, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// openDatabase opens the database that the settings file or the environment name, else that of the data folder.
+func openDatabase(ctx context.Context, o Options) (*db.DB, error) {
+	file, err := configFile(o)
+	if err != nil {
+		return nil, err
+	}
+	address, err := settings.DatabaseURL(settings.Options{File: file, Environ: o.Environ})
+	if err != nil {
+		return nil, err
+	}
+	if address == "" {
+		if err := checkThere(ctx, o.DataDir); err != nil {
+			return nil, err
+		}
+		return db.Open(ctx, o.DataDir)
+	}
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil { // for what may be lost
+		return nil, fmt.Errorf("create the data folder %s: %w; give the service's user write access to it", o.DataDir, err)
+	}
+	return db.OpenServer(ctx, address)
 }
 
 func (d *Data) build(ctx context.Context, o Options) error {

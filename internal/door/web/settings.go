@@ -238,6 +238,8 @@ func lockedText(w words, key settings.Key) (string, error) {
 		return w.text("settings.locked.file", key.LockedBy)
 	case settings.FromEnvironment:
 		return w.text("settings.locked.environment", key.Env)
+	case settings.FromDefault:
+		return w.text("settings.locked.fixed", key.Env)
 	default:
 		return w.text("settings.locked.flag")
 	}

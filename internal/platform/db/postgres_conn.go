@@ -238,7 +238,7 @@ func (c *serverConn) ExecContext(ctx context.Context, text string, args []driver
 		return nil, err
 	}
 	this.result = &serverResult{conn: c}
-	if c.within && this.plan != nil && len(c.waiting) < mostWaiting {
+	if c.within && (this.plan != nil || c.kind.migrates) && len(c.waiting) < mostWaiting {
 		c.waiting = append(c.waiting, this)
 		return this.result, nil
 	}
@@ -288,6 +288,11 @@ func (c *serverConn) call(ctx context.Context, text string, args []driver.NamedV
 func (c *serverConn) planOf(ctx context.Context, text string) (*plan, error) {
 	if p := c.plans[text]; p != nil {
 		return p, nil
+	}
+	if len(c.waiting) > 0 && c.waiting[len(c.waiting)-1].plan == nil { // it may make the table that this statement names
+		if _, err := c.send(ctx, nil, false); err != nil {
+			return nil, err
+		}
 	}
 	if len(c.plans) >= keptPlans {
 		if _, err := c.send(ctx, &call{text: "DEALLOCATE ALL"}, false); err != nil {

@@ -202,6 +202,15 @@ func checkProxy(text string) (string, error) {
 	return u.String(), nil
 }
 
+// checkDatabaseURL leaves what follows the scheme to the one who opens the database. What is wrong never tells the text: it has a password.
+func checkDatabaseURL(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://") {
+		return "", notDatabaseURL
+	}
+	return text, nil
+}
+
 // checkWebhookKey takes what fits into a path segment and a query unescaped.
 func checkWebhookKey(text string) (string, error) {
 	const longest = 128

@@ -14,7 +14,8 @@ const envPrefix = "WATCHMARK_"
 
 // otherVariables are read by other parts of the service, or by its tests.
 var otherVariables = []string{
-	"WATCHMARK_CONFIG", "WATCHMARK_CONTAINER", "WATCHMARK_DATA", "WATCHMARK_REQUIRE_BROWSER", "WATCHMARK_SCREENSHOTS", "WATCHMARK_TEST_DUMP", secret.KeyEnv,
+	"WATCHMARK_CONFIG", "WATCHMARK_CONTAINER", "WATCHMARK_DATA", "WATCHMARK_REQUIRE_BROWSER", "WATCHMARK_REQUIRE_POSTGRES", "WATCHMARK_SCREENSHOTS",
+	"WATCHMARK_TEST_DATABASE", "WATCHMARK_TEST_DUMP", secret.KeyEnv,
 }
 
 // serviceLink matches the variables that Kubernetes and Docker set on their own

@@ -134,6 +134,17 @@ func Load(ctx context.Context, opts Options) (*Manager, error) {
 	return m, nil
 }
 
+// DatabaseURL is the address of the database, which must be known before what is stored can be read; "" for that in the data folder.
+// The error is Errors.
+func DatabaseURL(opts Options) (string, error) {
+	fixed, err := readFixed(opts)
+	if err != nil {
+		return "", err
+	}
+	text, _ := fixed["database.url"].value.(string)
+	return text, nil
+}
+
 // readFixed reads the layers that the page cannot change.
 func readFixed(opts Options) (map[string]setting, error) {
 	fixed := map[string]setting{}
@@ -170,7 +181,7 @@ func (m *Manager) readStored(texts map[string]string) (map[string]any, error) {
 	var errs Errors
 	for path, o := range options() {
 		text, isStored := texts[path]
-		if _, hidden := m.fixed[path]; hidden || !isStored {
+		if _, hidden := m.fixed[path]; hidden || !isStored || o.fixed {
 			continue
 		}
 		value, err := m.decode(&o, text)

@@ -89,6 +89,10 @@ func (m *Manager) prepare(stored map[string]any, patch map[string]map[string]any
 				errs = append(errs, &reason.FieldError{Field: path, What: lockedBy.With(fixed.setBy(o))})
 				continue
 			}
+			if o.fixed {
+				errs = append(errs, &reason.FieldError{Field: path, What: fixedElsewhere.With(o.env())})
+				continue
+			}
 			p.changed[path] = o
 			if raw == nil {
 				delete(p.stored, path)

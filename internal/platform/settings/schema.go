@@ -94,6 +94,7 @@ func describe(values map[string]setting) []Section {
 			if value, ok := values[o.path]; ok {
 				key.Source, key.Locked, key.LockedBy, key.PendingRestart = value.source, value.locked(), value.by, value.pending
 			}
+			key.Locked = key.Locked || o.fixed
 			described.Keys = append(described.Keys, key)
 		}
 		schema = append(schema, described)

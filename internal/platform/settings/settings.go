@@ -42,6 +42,7 @@ type Settings struct {
 	Notification   Notification
 	LLM            LLM
 	Backup         Backup
+	Database       Database
 	Log            Log
 }
 
@@ -217,6 +218,11 @@ type Backup struct {
 	Cron string // as ParseStandard of go-cron reads it; "" = never
 	Dir  string
 	Keep int
+}
+
+// Database is the section [database]: where everything is stored.
+type Database struct {
+	URL secret.Text // postgres or postgresql URL, maybe with a password; "" = SQLite in the data folder
 }
 
 // Log is the section [log].

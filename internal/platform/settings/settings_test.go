@@ -127,3 +127,30 @@ func (h *house) stored(t *testing.T) map[string]string {
 	}
 	return values
 }
+
+func TestTheDatabaseIsNamedByFileOrEnvironmentOnly(t *testing.T) {
+	const url = "postgres://mira:hunter2@db.lan:5432/watchmark"
+	h := newHouse(t)
+	m := h.start(t)
+	if err := m.Patch(t.Context(), one("database.url", url)); err == nil || !strings.Contains(err.Error(), "WATCHMARK_DATABASE_URL") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("on the page it is answered %v", err)
+	}
+	h.put(t, map[string]string{"database.url": `"` + url + `"`})
+	if m = h.start(t); m.Current().Database.URL.Reveal() != "" {
+		t.Error("what stands in the database names another one")
+	}
+	h.file(t, "[database]\nurl = \"postgresql://other\"\n")
+	for environ, want := range map[string]string{"": "postgresql://other", "WATCHMARK_DATABASE_URL=" + url: url} {
+		h.opts.Environ = []string{environ}
+		if got, err := settings.DatabaseURL(h.opts); err != nil || got != want {
+			t.Errorf("with %q it is %q (%v)", environ, got, err)
+		}
+	}
+	if viewOf(h.start(t), "database.url") != settings.Mask {
+		t.Error("the page shows it")
+	}
+	h.opts.Environ = []string{"WATCHMARK_DATABASE_URL=mysql://mira:hunter2@db.lan/x"}
+	if _, err := settings.DatabaseURL(h.opts); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("of another server: %v", err)
+	}
+}

@@ -45,6 +45,7 @@ type option struct {
 	form     Form                         // what a text is made of, where a page can help to write it
 	zone     string                       // of a Cron that names none; "" = the local time
 	restart  bool                         // a change is in force after a restart only
+	fixed    bool                         // the page cannot change it, since the database is opened by it
 	advanced bool                         // there is rarely a reason to change it
 
 	label, labelZH string // what it is called on the page
@@ -70,6 +71,7 @@ func table(s *Settings) []section {
 		notificationSection(&s.Notification),
 		llmSection(&s.LLM),
 		backupSection(&s.Backup),
+		databaseSection(&s.Database),
 		logSection(&s.Log),
 	}
 	for i := range sections {

@@ -180,6 +180,22 @@ func backupSection(s *Backup) section {
 	}
 }
 
+func databaseSection(s *Database) section {
+	return section{
+		name:  "database",
+		label: "Database", labelZH: "数据库",
+		help: "Where everything is stored: in the data folder, or in PostgreSQL, which several replicas can share.",
+		zh:   "数据的存放位置：数据目录，或可由多个副本共用的 PostgreSQL。",
+		options: []option{
+			{name: "url", at: &s.URL, standard: "", check: optional(checkDatabaseURL), restart: true, fixed: true, advanced: true,
+				label: "PostgreSQL", labelZH: "PostgreSQL",
+				help: "Address of a PostgreSQL database, such as postgres://watchmark:password@db.lan:5432/watchmark; set in the file or the environment only. " +
+					"Empty means SQLite in the data folder.",
+				zh: "PostgreSQL 数据库的地址，例如 postgres://watchmark:password@db.lan:5432/watchmark；只能在配置文件或环境变量中设置。留空表示使用数据目录中的 SQLite。"},
+		},
+	}
+}
+
 func logSection(s *Log) section {
 	return section{
 		name:  "log",

@@ -1,5 +1,6 @@
-// Package dbtest makes data folders for tests, with a new database in each. Bringing one to the newest schema takes longer
-// than most tests do, so that is done once, and its file is copied.
+// Package dbtest makes data folders for tests, with a new database in each: a file in the folder, or with
+// WATCHMARK_TEST_DATABASE a schema in PostgreSQL. Bringing one to the newest schema takes longer than most tests do, so that is
+// done once, and its file is copied, or the schema emptied for the next test.
 package dbtest
 
 import (
@@ -13,18 +14,38 @@ import (
 	"watchmark/internal/platform/db"
 )
 
+// Env runs tests on PostgreSQL: with the URL of a database whose user may make schemas, or with "postgres", which starts a
+// cluster of the test process.
+const Env = "WATCHMARK_TEST_DATABASE"
+
 // Folder is a data folder whose database has the newest schema and holds nothing; it is removed when the test ends.
 func Folder(t testing.TB) string {
 	t.Helper()
+	dir := t.TempDir()
+	if OnServer() {
+		address(t, dir)
+		return dir
+	}
 	file, err := empty()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, db.FileName), file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// OnServer reports whether tests run on PostgreSQL. Those of files of a database are skipped then.
+func OnServer() bool { return os.Getenv(Env) != "" }
+
+// Environ is what a service must be told in its environment to work on the database of a data folder.
+func Environ(t testing.TB, dir string) []string {
+	t.Helper()
+	if !OnServer() {
+		return nil
+	}
+	return []string{"WATCHMARK_DATABASE_URL=" + address(t, dir)}
 }
 
 // Open is the database of a new Folder; it is closed when the test ends.
@@ -33,10 +54,10 @@ func Open(t testing.TB) *db.DB {
 	return OpenIn(t, Folder(t))
 }
 
-// OpenIn is the database in a data folder; it is closed when the test ends.
+// OpenIn is the database of a data folder, also opened again; it is closed when the test ends.
 func OpenIn(t testing.TB, dir string) *db.DB {
 	t.Helper()
-	d, err := db.Open(t.Context(), dir)
+	d, err := Try(t, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +67,15 @@ func OpenIn(t testing.TB, dir string) *db.DB {
 		}
 	})
 	return d
+}
+
+// Try opens the database of a data folder; the caller closes it.
+func Try(t testing.TB, dir string) (*db.DB, error) {
+	t.Helper()
+	if OnServer() {
+		return db.OpenServer(t.Context(), address(t, dir))
+	}
+	return db.Open(t.Context(), dir)
 }
 
 // empty is the file of a database that was opened once.

@@ -155,7 +155,7 @@ func start() (s *Server, err error) {
 
 // guard stops the cluster and removes its folder when this process is gone, however it ended.
 func (s *Server) guard() error {
-	guard := exec.Command("sh", "-c", `cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"`, "sh", s.programs, s.folder) //nolint:gosec // both are ours
+	guard := exec.Command("sh", "-c", `cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"`, "sh", s.programs, s.folder) //nolint:gosec,noctx // both are ours, and it ends with this process
 	guard.Dir = "/"
 	guard.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if s.as != nil {
@@ -183,7 +183,7 @@ func (s *Server) control(what string, args ...string) error {
 }
 
 func (s *Server) run(program string, args ...string) error {
-	command := exec.Command(filepath.Join(s.programs, program), args...) //nolint:gosec // of PostgreSQL
+	command := exec.Command(filepath.Join(s.programs, program), args...) //nolint:gosec,noctx // of PostgreSQL, which ends by itself
 	command.Dir = "/"
 	command.SysProcAttr = s.as
 	said, err := os.CreateTemp(s.folder, "said-") // no pipe: the server that it starts would keep it open

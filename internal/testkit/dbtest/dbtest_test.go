@@ -1,0 +1,40 @@
+package dbtest_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+
+	"watchmark/internal/testkit/dbtest"
+)
+
+func TestEachTestHasAnEmptyDatabase(t *testing.T) {
+	for range 3 {
+		t.Run("", func(t *testing.T) {
+			dir := dbtest.Folder(t)
+			d := dbtest.OpenIn(t, dir)
+			var seen [3]int64
+			if err := dbtest.OpenIn(t, dir).Read().QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM settings), (SELECT COUNT(*) FROM notification_rules), (SELECT COUNT(*) FROM admins)`).
+				Scan(&seen[0], &seen[1], &seen[2]); err != nil || seen != [3]int64{0, 1, 0} {
+				t.Errorf("it holds %v (%v)", seen, err)
+			}
+			err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+				if _, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value, updated_at) VALUES ('a', '1', 0)`); err != nil {
+					return err
+				}
+				if _, err := tx.ExecContext(ctx, `DELETE FROM notification_rules`); err != nil {
+					return err
+				}
+				var id int64
+				err := tx.QueryRowContext(ctx, `INSERT INTO admins (name, password_hash, created_at, updated_at) VALUES ('mira', '', 0, 0) RETURNING id`).Scan(&id)
+				if id != 1 {
+					t.Errorf("the first row has the number %d", id)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
