@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/catalog/budget"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
@@ -92,7 +93,9 @@ type Data struct {
 	// those took, by service.
 	calls, callTime metrics.Counter
 	catalog         *catalog.Client
-	cached          *catalog.Cached
+	// budget is what may be sent to Bangumi.
+	budget *budget.Budget
+	cached *catalog.Cached
 	// tasks are the work that people wait for; a command has none of them running.
 	tasks *task.Registry
 	// jobs is the work that comes by the clock; only the service runs it.
@@ -184,6 +187,10 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	if d.catalog, err = catalog.New(catalogConfig(now), d.http, d.log); err != nil {
 		return err
 	}
+	if d.budget, err = d.newBudget(ctx); err != nil {
+		return err
+	}
+	d.catalog.Keep(d.budget)
 	d.cached = catalog.NewCached(d.catalog)
 	d.Archive = archive.New(archiveDir(o.DataDir, now), d.log)
 	if err := d.Archive.Refresh(ctx); err != nil {

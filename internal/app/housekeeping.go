@@ -53,6 +53,7 @@ func (a *App) prune(ctx context.Context) error {
 		func(limit int) (int64, error) { return a.watcher.Prune(ctx, limit) },
 		func(limit int) (int64, error) { return a.plays.Prune(ctx, before(keepPlays), limit) },
 		func(limit int) (int64, error) { return a.Series.Prune(ctx, limit) },
+		func(limit int) (int64, error) { return a.budget.Prune(ctx, limit) },
 	}
 	if s.KeepRecords != 0 {
 		stale = append(stale, func(limit int) (int64, error) { return a.Records.DeleteBefore(ctx, before(s.KeepRecords), limit) })

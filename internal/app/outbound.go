@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"crypto/x509"
 	"fmt"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/budget"
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/lan"
@@ -69,6 +71,17 @@ func (d *Data) outboundImages(s settings.Settings) httpx.Config {
 
 func catalogConfig(s settings.Settings) catalog.Config {
 	return catalog.Config{APIURL: s.Catalog.APIURL, WebURL: s.Catalog.WebURL, UserAgent: userAgent()}
+}
+
+// newBudget is what may be sent to Bangumi, as the settings say at each request.
+func (d *Data) newBudget(ctx context.Context) (*budget.Budget, error) {
+	return budget.New(ctx, budget.Config{DB: d.db, Log: d.log, Options: func(string) budget.Options {
+		s := d.Settings.Current().Catalog
+		return budget.Options{
+			PerMinute: s.RequestsPerMinute, Burst: s.Burst,
+			Egress: s.Egress, PerAccount: s.LimitCounts == settings.CountAddressAndUser,
+		}
+	}})
 }
 
 // outboundNotices is for the receivers of notifications, who are many.

@@ -53,7 +53,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.lookOut(background) })
 	running.Go(func() { a.Archiver.Follow(background) })
 	for _, part := range []interface{ Run(context.Context) }{
-		a.self, a.jobs, a.replay, a.device, a.watcher, a.covers, a.Notices,
+		a.self, a.jobs, a.replay, a.device, a.watcher, a.covers, a.Notices, a.budget,
 	} {
 		running.Go(func() { part.Run(background) })
 	}

@@ -14,7 +14,7 @@ import (
 
 // owners are the packages that keep the tables of the database: only their SQL names the table. docs/design/data.md lists them, too.
 var owners = map[string]string{
-	"accounts": "catalog/account", "account_media_users": "catalog/account", "ignored_users": "catalog/account",
+	"budgets": "catalog/budget", "accounts": "catalog/account", "account_media_users": "catalog/account", "ignored_users": "catalog/account",
 	"mappings": "match/mapping", "blocked_keywords": "match/mapping", "series_ids": "match/seriesid",
 	"records": "record", "record_marks": "record", "traces": "record", "day_counts": "record", "left_entries": "record", "claims": "record", "entries": "catalog/entries", "webhook_log": "record/webhooklog",
 	"nas_state": "source/nas", "nas_plays": "source/nas", "device_plays": "source/device", "imported_items": "source/importer",

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"watchmark/internal/catalog/budget"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/replica"
@@ -50,6 +51,8 @@ type Client struct {
 	cfg  atomic.Pointer[Config]
 	api  *reach // of Config.APIURL
 	web  *reach // of Config.WebURL
+	// budget is what may be sent; nil leaves that to http.
+	budget *budget.Budget
 }
 
 // New is a client of the catalog that cfg names. The error says which address
@@ -94,6 +97,16 @@ func host(address string) string {
 // Call it before the client is used.
 func (c *Client) OnReturn(fn func()) { c.api.returned = fn }
 
+// Keep has every request keep to b. Call it before the client is used.
+func (c *Client) Keep(b *budget.Budget) {
+	c.budget = b
+	b.OnLift(func(host string) {
+		for _, reach := range []*reach{c.api, c.web} {
+			reach.lifted(host)
+		}
+	})
+}
+
 // Reachability is what is known of the API's host.
 func (c *Client) Reachability() Reachability { return c.api.state() }
 
@@ -118,6 +131,8 @@ type call struct {
 	token  secret.Text // empty = anonymous
 	// may is asked before a write is sent; nil never refuses.
 	may func(most time.Duration) error
+	// account is whose token it is; 0 is not known.
+	account int64
 }
 
 // writeTime bounds a write, whatever the settings allow: as long as one is under way nobody else may write to its list entry.
@@ -157,12 +172,12 @@ func (c *Client) send(ctx context.Context, k call, problem judge) (*httpx.Respon
 	if k.may != nil {
 		req.Before = func() error { return k.may(writeTime) }
 	}
-	return c.roundTrip(ctx, c.api, k.op, req, problem)
+	return c.roundTrip(ctx, c.api, k.op, k.account, req, problem)
 }
 
-// roundTrip sends a request unless the host is known to be unreachable, and gives the answer that
-// problem finds nothing wrong with. How it ended is told to the host's breaker.
-func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, req httpx.Request, problem judge) (*httpx.Response, error) {
+// roundTrip sends a request unless the host is known to be unreachable or bans us, and gives the answer that
+// problem finds nothing wrong with. How it ended is told to the host's breaker, and to the budget.
+func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, account int64, req httpx.Request, problem judge) (*httpx.Response, error) {
 	var leave func(error)
 	may := req.Before
 	// It is asked again after the wait for the rate limit, which may have been long, and once more when the body is sent.
@@ -175,24 +190,69 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, r
 		}
 		return err
 	}
+	draw := budget.Draw{Host: host.name(), Account: account, Class: classOf(ctx), Probe: probes(ctx)}
+	trial := false
+	if c.budget != nil {
+		req.Admit = func(ctx context.Context) (err error) {
+			trial, err = c.budget.Wait(ctx, draw)
+			return err
+		}
+	}
 	if host.refuses(ctx) {
 		return nil, host.notAsked(op)
 	}
 	resp, err := c.http.Do(ctx, req)
+	var banned *budget.Banned
 	switch {
 	case errors.Is(err, errNotAsked):
 		return nil, host.notAsked(op)
 	case may != nil && errors.Is(err, replica.ErrNotLive):
 		err = replica.ErrNotLive
+	case errors.As(err, &banned):
+		err = host.closed(op, banned)
 	case err != nil:
 		err = &Error{Op: op, Kind: ErrUnreachable, Err: err}
 	default:
 		err = problem(op, resp)
 	}
+	alone := false // it is only the account that may send nothing
+	if c.budget != nil {
+		alone = c.tell(ctx, draw, trial && resp != nil, err)
+	}
 	if leave != nil {
-		leave(err)
+		if alone {
+			leave(nil) // the host has answered
+		} else {
+			leave(err)
+		}
 	}
 	return resp, err
+}
+
+// tell has the budget know how a request ended, and whether it was a trial that was answered, and reports whether an account was banned that others share no ban with.
+func (c *Client) tell(ctx context.Context, draw budget.Draw, trial bool, err error) (account bool) {
+	var failure *Error
+	switch {
+	case errors.As(err, &failure) && failure.Status == http.StatusTooManyRequests:
+		return c.budget.Refused(ctx, draw, failure.RetryAfter)
+	case trial && !errors.Is(err, ErrUnreachable):
+		c.budget.Answered(ctx, draw)
+	}
+	return false
+}
+
+type classKey struct{}
+
+// forMark has the requests made with ctx go before look-ups: a mark waits for them.
+func forMark(ctx context.Context) context.Context {
+	return context.WithValue(ctx, classKey{}, budget.Mark)
+}
+
+func classOf(ctx context.Context) budget.Class {
+	if class, ok := ctx.Value(classKey{}).(budget.Class); ok {
+		return class
+	}
+	return budget.LookUp
 }
 
 // maxRows bounds a list that the catalog sends page by page; the longest subject has some thousands.

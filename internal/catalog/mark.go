@@ -64,6 +64,7 @@ func (r MarkResult) AlreadyWatched() bool {
 // subject has episodes; both before anything is written. After ErrUnreachable
 // some of it may have been written: asking again finishes it.
 func (m *Marker) Mark(ctx context.Context, req MarkRequest) (result MarkResult, err error) {
+	ctx = forMark(ctx)
 	err = m.turn(ctx, &req.ListEntry, func() (err error) {
 		result, err = req.mark(ctx)
 		return err
@@ -136,6 +137,7 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 // MarkDoing puts a subject whose playback started on the list as doing: a missing
 // entry is created, wish becomes doing, every other state stays. Result.Episodes is empty.
 func (m *Marker) MarkDoing(ctx context.Context, e ListEntry) (result MarkResult, err error) {
+	ctx = forMark(ctx)
 	err = m.turn(ctx, &e, func() error {
 		entry, resumed, err := e.resume(ctx)
 		if err != nil {

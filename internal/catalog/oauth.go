@@ -53,7 +53,7 @@ func (c *Client) Exchange(ctx context.Context, app App, code secret.Text) (Token
 // dead at once, whether or not the answer arrives: let one caller at a time do
 // this for an account, and store the new pair before using it. Errors as Exchange.
 func (c *Client) Refresh(ctx context.Context, app App, refresh secret.Text) (Token, error) {
-	return c.token(ctx, opRefreshToken.With(), app, url.Values{
+	return c.token(forMark(ctx), opRefreshToken.With(), app, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {refresh.Reveal()},
 	})
 }
@@ -64,7 +64,7 @@ func (c *Client) token(ctx context.Context, op reason.Reason, app App, form url.
 	form.Set("client_secret", app.ClientSecret.Reveal())
 	form.Set("redirect_uri", app.RedirectURL)
 	asked := time.Now()
-	resp, err := c.roundTrip(ctx, c.web, op, httpx.Request{
+	resp, err := c.roundTrip(ctx, c.web, op, 0, httpx.Request{
 		Method: http.MethodPost, URL: cfg.WebURL + "/oauth/access_token", Body: []byte(form.Encode()),
 		Header: http.Header{
 			"User-Agent": {cfg.UserAgent}, "Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"},

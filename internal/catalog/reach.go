@@ -6,9 +6,11 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"watchmark/internal/catalog/budget"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/replica"
 )
@@ -67,11 +69,13 @@ func Probing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, passKey{}, true)
 }
 
+func probes(ctx context.Context) bool { return ctx.Value(passKey{}) != nil }
+
 // refuses reports whether a request would not be sent now.
 func (r *reach) refuses(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.open && ctx.Value(passKey{}) == nil && (r.trying || time.Now().Before(r.nextTrial))
+	return r.open && !probes(ctx) && (r.trying || time.Now().Before(r.nextTrial))
 }
 
 // enter asks whether a request may be sent. leave must be told how it ended.
@@ -81,7 +85,7 @@ func (r *reach) enter(ctx context.Context) (leave func(error), err error) {
 	switch {
 	case !r.open:
 		return func(err error) { r.learn(ctx, err, false) }, nil
-	case ctx.Value(passKey{}) != nil:
+	case probes(ctx):
 	case r.trying || time.Now().Before(r.nextTrial):
 		return nil, errNotAsked
 	}
@@ -123,14 +127,52 @@ func (r *reach) failed(failure *Error) {
 		wait = firstTrial << r.trials
 	}
 	wait = max(wait+rand.N(wait/4), min(failure.RetryAfter, longestPause))
+	r.trials++
+	r.shut(failure, wait)
+}
+
+// shut holds requests back for some time, because of a failure. The caller holds mu.
+func (r *reach) shut(failure *Error, wait time.Duration) {
 	now := time.Now()
 	if !r.open {
 		r.open, r.since = true, now
 		r.log.Warn("Bangumi cannot be reached: it is asked again from time to time", "host", r.host, "error", failure, "next_trial_in", wait)
 	}
-	r.trials++
 	r.nextTrial = now.Add(wait)
 	r.last = failure
+}
+
+// closed is the error of a request that was not sent because of a ban. One of the egress holds every request back.
+func (r *reach) closed(op reason.Reason, ban *budget.Banned) error {
+	wait := max(0, time.Until(ban.Trial))
+	failure := &Error{Op: op, Kind: ErrUnreachable, Status: http.StatusTooManyRequests, RetryAfter: wait}
+	if !ban.Account {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.shut(failure, wait+rand.N(wait/4+time.Millisecond))
+	}
+	return &Error{Op: op, Kind: ErrUnreachable, RetryAfter: wait, Err: &unsent{failure}}
+}
+
+// lifted tells that somebody else was answered again by host, which had banned us.
+func (r *reach) lifted(host string) {
+	r.mu.Lock()
+	var last *Error
+	over := r.open && strings.EqualFold(host, r.host) && errors.As(r.last, &last) && last.Status == http.StatusTooManyRequests
+	if over {
+		r.nextTrial = time.Now()
+	}
+	r.mu.Unlock()
+	if over && r.returned != nil {
+		r.returned()
+	}
+}
+
+// name is the host that is asked now.
+func (r *reach) name() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.host
 }
 
 // answered counts an answer and reports whether it ended an outage. The caller holds mu.

@@ -22,10 +22,18 @@ const entriesPage = 50
 type Session struct {
 	c     *Client
 	token secret.Text
+	// account is whose token it is, as Bangumi may count its requests; 0 is not known.
+	account int64
 }
 
 // As is the client in the name of the owner of token.
-func (c *Client) As(token secret.Text) Session { return Session{c, token} }
+func (c *Client) As(token secret.Text) Session { return Session{c: c, token: token} }
+
+// Of is the session with its requests counted for an account.
+func (s Session) Of(account int64) Session {
+	s.account = account
+	return s
+}
 
 // String does not show the token.
 func (s Session) String() string { return "catalog session" }
@@ -34,13 +42,13 @@ func (s Session) String() string { return "catalog session" }
 func (s Session) GoString() string { return s.String() }
 
 func (s Session) read(ctx context.Context, k call, into any, fits func() bool) error {
-	k.token = s.token
+	k.token, k.account = s.token, s.account
 	return s.c.read(ctx, k, into, fits)
 }
 
 // write sends a change, which is done when one of these statuses comes back.
 func (s Session) write(ctx context.Context, k call, done ...int) error {
-	k.token = s.token
+	k.token, k.account = s.token, s.account
 	k.may, _ = ctx.Value(guardKey{}).(func(time.Duration) error)
 	_, err := s.c.send(ctx, k, s.c.writing(done...))
 	return err
@@ -179,7 +187,7 @@ type episodeMark struct {
 func (s Session) episodeMarks(ctx context.Context, subject SubjectID) ([]episodeMark, error) {
 	k := call{
 		op:   opReadMarks.With(subject),
-		path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), token: s.token,
+		path: fmt.Sprintf("/v0/users/-/collections/%d/episodes", subject), token: s.token, account: s.account,
 	}
 	rows, err := all(ctx, s.c, k, marksPage, apiMark.known)
 	if err != nil {

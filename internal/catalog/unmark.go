@@ -45,6 +45,7 @@ type UnmarkResult struct {
 // Reopen and Leave. Rating, tags and comment are never touched. After ErrUnreachable some of it
 // may have been written: asking again finishes it.
 func (m *Marker) Unmark(ctx context.Context, req UnmarkRequest) (result UnmarkResult, err error) {
+	ctx = forMark(ctx)
 	err = m.turn(ctx, &req.ListEntry, func() (err error) {
 		result, err = req.unmark(ctx)
 		return err

@@ -190,12 +190,12 @@ func (k *Client) as(ctx context.Context, a Account, fn func(catalog.Session) err
 	if err != nil {
 		return err
 	}
-	err = fn(k.Catalog.As(t.Access))
+	err = fn(k.Catalog.As(t.Access).Of(a.ID))
 	if errors.Is(err, catalog.ErrUnauthorized) && t.Refresh != "" {
 		if t, err = k.tokens(ctx, a.ID, true, t.Access); err != nil {
 			return err
 		}
-		err = fn(k.Catalog.As(t.Access))
+		err = fn(k.Catalog.As(t.Access).Of(a.ID))
 	}
 	if errors.Is(err, catalog.ErrUnauthorized) {
 		return errors.Join(err, k.Store.SetProblem(ctx, a.ID, problemRefused.With()))

@@ -3,6 +3,7 @@ package httpx
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -39,16 +40,29 @@ func (c *Client) newCall(req Request) (*call, error) {
 
 // admit waits for the rate limit, then asks the caller's Before.
 func (x *call) admit(ctx context.Context) error {
-	if err := x.client.limiter(x.target.Host, x.now).Wait(ctx); err != nil {
-		if cause := ctx.Err(); cause != nil {
-			err = cause
-		} else { // Wait foresees that the deadline would pass
-			err = context.DeadlineExceeded
-		}
+	err := x.mayGo(ctx)
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return x.client.failure(ctx, x.target, waitForRate.With(err))
+	}
+	if err != nil {
+		return err
 	}
 	if x.req.Before != nil {
 		return x.req.Before()
+	}
+	return nil
+}
+
+// mayGo waits for Request.Admit, or for the rate limit of the host.
+func (x *call) mayGo(ctx context.Context) error {
+	if x.req.Admit != nil {
+		return x.req.Admit(ctx)
+	}
+	if err := x.client.limiter(x.target.Host, x.now).Wait(ctx); err != nil {
+		if cause := ctx.Err(); cause != nil {
+			return cause
+		}
+		return context.DeadlineExceeded // Wait foresees that it would pass
 	}
 	return nil
 }

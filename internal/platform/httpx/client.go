@@ -113,6 +113,9 @@ type Request struct {
 	// StayOnAddress gives a redirect back as the answer instead of following it.
 	// Writes always do.
 	StayOnAddress bool
+	// Admit waits until this may be sent, before each sending and in place of the rate limit of the host; nil leaves it to that.
+	// Unless it is that of the context, its error comes back as it is, and nothing was sent.
+	Admit func(context.Context) error
 	// Before is asked just before each sending, after the wait for the rate limit, and again when the connection takes the body; nil
 	// never refuses. After its error, which comes back as it is the first time and within an *Error then, nothing whole was sent.
 	Before func() error

@@ -40,6 +40,16 @@ func checkListen(text string) (string, error) {
 // alphanumeric are the letters and digits that names are made of.
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
+// checkEgress takes the name of a way out.
+func checkEgress(text string) (string, error) {
+	const longest = 40
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > longest || !isUnreserved(text) {
+		return "", notEgress.With(longest)
+	}
+	return text, nil
+}
+
 // madeOf reports whether text has no character outside of allowed.
 func madeOf(text, allowed string) bool { return strings.Trim(text, allowed) == "" }
 
@@ -275,6 +285,17 @@ const (
 	publicCatalogMost = 2400
 )
 
+// RequestsMost is how many requests ten minutes may hold at most at a host; 0 when that is not known.
+func RequestsMost(host string) int {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if strings.EqualFold(host, publicCatalog) {
+		return publicCatalogMost
+	}
+	return 0
+}
+
 // check holds the rules between keys.
 func check(s Settings) Errors {
 	var errs Errors
@@ -294,9 +315,10 @@ func check(s Settings) Errors {
 	if s.Matching.ReviewScore > s.Matching.AcceptScore {
 		errs = append(errs, &reason.FieldError{Field: "matching.review_score", What: aboveAcceptScore.With(s.Matching.ReviewScore, s.Matching.AcceptScore)})
 	}
-	if u, err := url.Parse(s.Catalog.APIURL); err == nil && strings.EqualFold(u.Hostname(), publicCatalog) {
-		if most := 10*s.Catalog.RequestsPerMinute + s.Catalog.Burst; most > publicCatalogMost {
-			errs = append(errs, &reason.FieldError{Field: "catalog.requests_per_minute", What: tooManyRequests.With(most, publicCatalog, publicCatalogMost)})
+	if u, err := url.Parse(s.Catalog.APIURL); err == nil {
+		allowed := RequestsMost(u.Host)
+		if most := 10*s.Catalog.RequestsPerMinute + s.Catalog.Burst; allowed > 0 && most > allowed {
+			errs = append(errs, &reason.FieldError{Field: "catalog.requests_per_minute", What: tooManyRequests.With(most, publicCatalog, allowed)})
 		}
 	}
 	return errs

@@ -58,6 +58,7 @@ var (
 	notDatabaseURL     = reason.New("settings_not_database_url", "is not the address of a PostgreSQL database: begin with postgres://", "不是 PostgreSQL 数据库的地址：应以 postgres:// 开头")
 	notProxy           = reason.New("settings_not_proxy", "is not a proxy address: begin with one of {schemes}, then ://host:port", "不是代理地址：应以 {schemes} 之一开头，后接 ://主机:端口").Was("settings_not_proxy_address_one_then", "join")
 	proxyWithPath      = reason.New("settings_proxy_with_path", "is not a proxy address: nothing may follow host:port", "不是代理地址：“主机:端口”之后不能有其他内容").Was("settings_not_proxy_address_nothing_may")
+	notEgress          = reason.New("settings_not_egress", "is not a name: use letters, digits and - . _ ~, at most {most}", "不是有效的名称：请使用字母、数字和 - . _ ~，最多 {most} 个字符")
 	badKeyCharacters   = reason.New("settings_bad_key_characters", "may hold letters, digits and - . _ ~ only, at most {most}", "只能包含字母、数字和 - . _ ~，最多 {most} 个字符").Was("settings_may_hold_letters_digits_only", "longest")
 	keyTooShort        = reason.New("settings_key_too_short", "has fewer than {least} characters and could be guessed: choose a longer one", "少于 {least} 个字符，容易被猜到：请使用更长的密钥").Was("settings_fewer_characters_so_can_guessed", "shortest_key")
 	notNetwork         = reason.New("settings_not_network", "{shown} is not a network such as 172.16.0.0/12", "{shown} 不是 172.16.0.0/12 这样的网段").Was("settings_not_network_such_172_16")

@@ -94,9 +94,17 @@ type Catalog struct {
 	ImageURL          string // without trailing slash
 	RequestsPerMinute int
 	Burst             int
+	Egress            string // of this replica: letters, digits, - _ and dots
+	LimitCounts       string // CountAddress or CountAddressAndUser
 	OAuthClientID     string
 	OAuthClientSecret secret.Text
 }
+
+// What Bangumi counts requests by, as Catalog.LimitCounts.
+const (
+	CountAddress        = "address"
+	CountAddressAndUser = "address_and_user"
+)
 
 // Sync is the section [sync]: how an event becomes a mark.
 type Sync struct {

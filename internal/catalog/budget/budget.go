@@ -1,0 +1,415 @@
+// Package budget says when a request may be sent to a host of Bangumi, which bans whoever asks too often for an hour
+// (upstreams/catalog.md section 4). Marks go before look-ups.
+//
+// Where the database is this process's alone, requests are counted in memory. Replicas that share a database share one row a host and
+// egress, from which each takes some requests at a time. A ban is a row in both cases: it outlives a restart, and closes its
+// egress for every replica on it.
+package budget
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"watchmark/internal/platform/db"
+)
+
+const (
+	// handful is how many requests a replica takes at a time, and handTime how long it keeps what it does not send.
+	handful  = 20
+	handTime = time.Minute
+	// banTime is how long Bangumi bans without saying so, and the most that it is believed (upstreams/catalog.md section 4).
+	banTime = time.Hour
+	// firstTrial and lastTrial bound how long after one request that looks whether a ban is over the next one may be sent: the longer, the
+	// longer the ban has lasted. Such a request does not prolong the ban.
+	firstTrial, lastTrial = time.Second, time.Minute
+	// firstPause and lastPause bound the wait before the database is asked for more, when it has none or does not answer.
+	firstPause, lastPause = 10 * time.Millisecond, 5 * time.Second
+	// storeTime is how long storing a ban may hold up who was banned.
+	storeTime = 5 * time.Second
+	// bucketsMost is how many buckets are kept before those that nothing is known of go.
+	bucketsMost = 1024
+)
+
+// Options say how much may be sent.
+type Options struct {
+	// PerMinute is the steady rate to one host, Burst how many requests may go at once; both at least 1.
+	PerMinute, Burst int
+	// Egress names the address that this process sends from, as Bangumi sees it.
+	Egress string
+	// PerAccount: what is sent with the token of an account counts against that account alone.
+	PerAccount bool
+}
+
+// Config is what a Budget works with.
+type Config struct {
+	DB *db.DB
+	// Options are asked for at each request to a host.
+	Options func(host string) Options
+	Log     *slog.Logger
+}
+
+// Draw says what is to be sent.
+type Draw struct {
+	Host string
+	// Account is whose token goes with it; 0 is nobody's.
+	Account int64
+	Class   Class
+	// Probe: somebody wants to know whether Bangumi answers.
+	Probe bool
+}
+
+// Ban is a time in which nothing may be sent.
+type Ban struct {
+	Since, Until time.Time
+	// Trial is from when on one request may look whether it is over.
+	Trial time.Time
+}
+
+func (b Ban) holds(now time.Time) bool { return now.Before(b.Until) }
+
+// Banned is the error of a request that is not sent because of a ban.
+type Banned struct {
+	Ban
+	// Account: it is the account that is banned, and others may go on.
+	Account bool
+}
+
+func (b *Banned) Error() string {
+	return "banned for too many requests until " + b.Until.Format(time.DateTime)
+}
+
+// Budget is what may be sent. It may be used by several goroutines.
+type Budget struct {
+	cfg    Config
+	lifted func(host string)
+
+	mu      sync.Mutex
+	buckets map[name]*bucket
+}
+
+// name is of a bucket: the host, and who counts there.
+type name struct{ host, by string }
+
+// ofAccounts begins those of accounts; no egress is called so.
+const ofAccounts = "account:"
+
+// account reports whether an account counts there.
+func (n name) account() bool { return strings.HasPrefix(n.by, ofAccounts) }
+
+// egress is which one counts there; empty for an account, that any may send for.
+func (n name) egress() string {
+	if n.account() {
+		return ""
+	}
+	return n.by
+}
+
+// New is the budget in a database, with the bans that are stored there.
+func New(ctx context.Context, cfg Config) (*Budget, error) {
+	b := &Budget{cfg: cfg, lifted: func(string) {}, buckets: map[name]*bucket{}}
+	if err := b.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// OnLift has fn called with a host when another replica found that its ban is over. Call it before the budget is used.
+func (b *Budget) OnLift(fn func(host string)) { b.lifted = fn }
+
+// Run hears of the bans that other replicas meet, until ctx ends.
+func (b *Budget) Run(ctx context.Context) {
+	if b.cfg.DB.Alone() {
+		return
+	}
+	told := make(chan struct{}, 1)
+	var hearing sync.WaitGroup
+	defer hearing.Wait()
+	hearing.Go(func() {
+		b.cfg.DB.Listen(ctx, func(topic, _ string) {
+			if topic != "" && topic != notice {
+				return
+			}
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		})
+	})
+	for {
+		select {
+		case <-told:
+			if err := b.refresh(ctx); err != nil && ctx.Err() == nil {
+				b.cfg.Log.DebugContext(ctx, "cannot read the bans", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Wait returns when d may be sent. trial: it looks whether a ban is over, and Answered must be told when Bangumi
+// answers it. The error is a *Banned, or that of ctx, also when ctx would end before its turn.
+func (b *Budget) Wait(ctx context.Context, d Draw) (trial bool, err error) {
+	o := b.cfg.Options(d.Host)
+	u := b.bucket(d, o)
+	if end, bounded := ctx.Deadline(); bounded && !u.inTime(end, d.Class, o) {
+		return false, context.DeadlineExceeded
+	}
+	if err := u.gate.enter(ctx, d.Class); err != nil {
+		return false, err
+	}
+	defer u.gate.leave()
+	if trial, err = u.try(ctx, d.Probe); err != nil || trial {
+		return trial, err
+	}
+	return false, u.token(ctx, o)
+}
+
+// Refused tells that Bangumi refused d because there were too many requests; after is when it may be asked again, 0
+// when it did not say so. account: it is an account that is banned, and others may go on.
+func (b *Budget) Refused(ctx context.Context, d Draw, after time.Duration) (account bool) {
+	u := b.bucket(d, b.cfg.Options(d.Host))
+	fresh := u.close(min(after, banTime))
+	if b.cfg.DB.Alone() && !fresh && after == 0 {
+		return u.name.account() // it is stored, and nobody else reads it
+	}
+	b.store(ctx, u, "that Bangumi accepts no requests for a while", func(ctx context.Context, tx *sql.Tx) error { return storeBan(ctx, tx, u.name, min(after, banTime)) })
+	return u.name.account()
+}
+
+// Answered tells that Bangumi answered d, which was a trial.
+func (b *Budget) Answered(ctx context.Context, d Draw) {
+	u := b.bucket(d, b.cfg.Options(d.Host))
+	u.set(Ban{})
+	b.store(ctx, u, "that Bangumi accepts requests again", func(ctx context.Context, tx *sql.Tx) error { return storeLift(ctx, tx, u.name) })
+}
+
+// store writes what was learnt of a bucket, and tells the others.
+func (b *Budget) store(ctx context.Context, u *bucket, what string, write func(context.Context, *sql.Tx) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	err := b.cfg.DB.WriteShared(ctx, write)
+	if err == nil {
+		err = b.cfg.DB.Notify(ctx, notice, u.name.host)
+	}
+	if err != nil {
+		b.cfg.Log.WarnContext(ctx, "cannot store "+what, "host", u.name.host, "error", err)
+	}
+}
+
+// bucket is that which d is drawn from.
+func (b *Budget) bucket(d Draw, o Options) *bucket {
+	by := o.Egress
+	if o.PerAccount && d.Account != 0 {
+		by = ofAccounts + strconv.FormatInt(d.Account, 10)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.named(name{strings.ToLower(d.Host), by})
+}
+
+// named is the bucket of a name. The caller holds mu.
+func (b *Budget) named(n name) *bucket {
+	u := b.buckets[n]
+	if u == nil {
+		if len(b.buckets) >= bucketsMost {
+			for other, kept := range b.buckets {
+				if kept.idle() {
+					delete(b.buckets, other)
+				}
+			}
+		}
+		u = &bucket{name: n, db: b.cfg.DB}
+		b.buckets[n] = u
+	}
+	return u
+}
+
+// refresh reads the bans that hold, for every bucket.
+func (b *Budget) refresh(ctx context.Context) error {
+	bans, err := readBans(ctx, b.cfg.DB)
+	if err != nil {
+		return fmt.Errorf("read the bans of Bangumi: %w", err)
+	}
+	var free []string
+	b.mu.Lock()
+	for n := range bans {
+		b.named(n)
+	}
+	for n, u := range b.buckets {
+		if was := u.set(bans[n]); was.holds(time.Now()) && bans[n].Until.IsZero() && !n.account() {
+			free = append(free, n.host)
+		}
+	}
+	b.mu.Unlock()
+	for _, host := range free {
+		b.lifted(host)
+	}
+	return nil
+}
+
+// bucket is what may be sent to one host by one who counts there.
+type bucket struct {
+	name name
+	db   *db.DB
+	gate gate
+
+	mu     sync.Mutex
+	memory *rate.Limiter // of a process alone
+	hand   int           // taken from the database, and not sent yet
+	until  time.Time     // when the hand is dropped
+	ban    Ban
+}
+
+// limiter counts the requests of a process alone.
+func (u *bucket) limiter(o Options) *rate.Limiter {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	steady := rate.Limit(float64(o.PerMinute) / 60)
+	if u.memory == nil {
+		u.memory = rate.NewLimiter(steady, o.Burst)
+	}
+	if u.memory.Limit() != steady {
+		u.memory.SetLimit(steady)
+	}
+	if u.memory.Burst() != o.Burst {
+		u.memory.SetBurst(o.Burst)
+	}
+	return u.memory
+}
+
+// idle reports whether a new bucket would be the same.
+func (u *bucket) idle() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := time.Now()
+	return !u.ban.holds(now) && (u.hand == 0 || now.After(u.until)) && (u.memory == nil || u.memory.Tokens() >= float64(u.memory.Burst())) && u.gate.ahead(LookUp) == 0
+}
+
+// inTime reports whether one that comes now may get its turn before end.
+func (u *bucket) inTime(end time.Time, class Class, o Options) bool {
+	left := time.Until(end)
+	most := float64(o.Burst)
+	if u.db.Alone() {
+		most = u.limiter(o).Tokens()
+	}
+	return left > 0 && most+left.Minutes()*float64(o.PerMinute) >= float64(u.gate.ahead(class)+1)
+}
+
+// set replaces the ban, and answers the one before.
+func (u *bucket) set(ban Ban) (was Ban) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	was, u.ban = u.ban, ban
+	if ban.holds(time.Now()) {
+		u.hand = 0
+	}
+	return was
+}
+
+// close bans the bucket, and reports whether it was open.
+func (u *bucket) close(after time.Duration) (fresh bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := time.Now()
+	if fresh = !u.ban.holds(now); fresh {
+		u.ban = Ban{Since: now, Trial: now.Add(firstTrial)}
+	}
+	u.ban.Until = now.Add(banTime)
+	if after > 0 {
+		u.ban.Until, u.ban.Trial = now.Add(after), now.Add(after)
+	}
+	u.hand = 0
+	return fresh
+}
+
+// try reports whether the one who asks may look whether the ban is over. The error is a *Banned; without a ban it is nil.
+func (u *bucket) try(ctx context.Context, probe bool) (trial bool, err error) {
+	u.mu.Lock()
+	now := time.Now()
+	ban, alone := u.ban, u.db.Alone()
+	due := !now.Before(ban.Trial) || probe && alone
+	if ban.holds(now) && due && alone {
+		u.ban.Trial = now.Add(min(max(now.Sub(ban.Since), firstTrial), lastTrial))
+	}
+	u.mu.Unlock()
+	switch {
+	case !ban.holds(now):
+		return false, nil
+	case due && alone:
+		return true, nil
+	case due:
+		trial, ban, err = takeTrial(ctx, u.db, u.name)
+		if err == nil {
+			u.set(ban)
+		}
+		if err != nil || trial || !ban.holds(now) {
+			return trial, err
+		}
+	}
+	return false, &Banned{ban, u.name.account()}
+}
+
+// token waits for one request. Its turn is the caller's.
+func (u *bucket) token(ctx context.Context, o Options) error {
+	if u.db.Alone() {
+		if err := u.limiter(o).Wait(ctx); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return context.DeadlineExceeded // Wait foresees that it would pass
+		}
+		return nil
+	}
+	for failures := 0; !u.spend(); {
+		before := time.Now()
+		taken, err := takeTokens(ctx, u.db, u.name, o)
+		pause := min(max(taken.wait, firstPause), lastPause)
+		switch {
+		case errors.Is(err, db.ErrEvicted), ctx.Err() != nil:
+			return errors.Join(ctx.Err(), err)
+		case err != nil:
+			pause = min(firstPause<<failures, lastPause)
+			failures = min(failures+1, 10)
+		case taken.ban.holds(before):
+			u.set(taken.ban)
+			return &Banned{taken.ban, u.name.account()}
+		case taken.n > 0:
+			u.put(taken.n, before.Add(handTime))
+			continue
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// put takes n into the hand, until a time.
+func (u *bucket) put(n int, until time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.hand, u.until = n, until
+}
+
+// spend takes one out of the hand, if there is one.
+func (u *bucket) spend() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.hand == 0 || time.Now().After(u.until) {
+		return false
+	}
+	u.hand--
+	return true
+}
