@@ -48,9 +48,9 @@ func (b *bubble) site(host string, handler http.Handler) {
 // http://catalog. It runs until stop, or the end of the test.
 func (b *bubble) start(environ ...string) (service *app.App, stop func()) {
 	b.t.Helper()
-	service, err := app.New(b.t.Context(), app.Options{DataDir: b.dir, Logs: b.logs, Environ: append([]string{
+	service, err := app.New(b.t.Context(), app.Options{DataDir: b.dir, Logs: b.logs, Environ: append(append(dbtest.Environ(b.t, b.dir),
 		"WATCHMARK_CATALOG_API_URL=http://catalog", "WATCHMARK_CATALOG_WEB_URL=http://catalog", "WATCHMARK_SERVER_LISTEN=127.0.0.1:1",
-		"WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_AUTH_WEBHOOK_AUTH_ENABLED=false", "WATCHMARK_IDMAP_ENABLED=false"}, environ...)})
+		"WATCHMARK_AUTH_ENABLED=false", "WATCHMARK_AUTH_WEBHOOK_AUTH_ENABLED=false", "WATCHMARK_IDMAP_ENABLED=false"), environ...)})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func answerOf(t *testing.T, a *App, path, key string) *httptest.ResponseRecorder
 
 func unstarted(t *testing.T) *App {
 	t.Helper()
-	a, err := New(t.Context(), Options{DataDir: dbtest.Folder(t), Logs: io.Discard})
+	dir := dbtest.Folder(t)
+	a, err := New(t.Context(), Options{DataDir: dir, Environ: dbtest.Environ(t, dir), Logs: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}

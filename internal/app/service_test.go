@@ -37,7 +37,7 @@ type service struct {
 	key  string // of the API
 	hook string // the webhook key
 	logs *logtest.Buffer
-	// catalog are the settings that lead to list.
+	// catalog are the settings that lead to list, and to the database.
 	catalog []string
 	stop    func()
 }
@@ -53,7 +53,7 @@ func startEmpty(t *testing.T, environ ...string) *service {
 		t.Fatal(err)
 	}
 	s := &service{t: t, list: list, dir: dbtest.Folder(t), logs: &logtest.Buffer{}}
-	s.catalog = []string{"WATCHMARK_CATALOG_API_URL=" + address, "WATCHMARK_CATALOG_WEB_URL=" + address, "WATCHMARK_CATALOG_IMAGE_URL=" + address}
+	s.catalog = append(dbtest.Environ(t, s.dir), "WATCHMARK_CATALOG_API_URL="+address, "WATCHMARK_CATALOG_WEB_URL="+address, "WATCHMARK_CATALOG_IMAGE_URL="+address)
 	s.run(append(environ, s.catalog...))
 	return s
 }

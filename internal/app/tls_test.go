@@ -20,6 +20,7 @@ import (
 
 	"watchmark/internal/app"
 	"watchmark/internal/door/auth"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/logtest"
 )
 
@@ -50,11 +51,11 @@ func certificate(t *testing.T, dir string) (cert, key string, trusted *x509.Cert
 }
 
 func TestServiceSpeaksTLSWithItsOwnCertificate(t *testing.T) {
-	dir := t.TempDir()
+	dir := dbtest.Folder(t)
 	cert, key, trusted := certificate(t, dir)
 	out := &logtest.Buffer{}
 	ctx, cancel := context.WithCancel(t.Context())
-	service, err := app.New(ctx, app.Options{DataDir: dir, Logs: out, Environ: []string{"WATCHMARK_SERVER_TLS_CERT=" + cert, "WATCHMARK_SERVER_TLS_KEY=" + key}})
+	service, err := app.New(ctx, app.Options{DataDir: dir, Logs: out, Environ: append(dbtest.Environ(t, dir), "WATCHMARK_SERVER_TLS_CERT="+cert, "WATCHMARK_SERVER_TLS_KEY="+key)})
 	if err != nil {
 		t.Fatal(err)
 	}
