@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
 	"watchmark/internal/door/web"
+	"watchmark/internal/platform/tickets"
 )
 
 // buildHandler makes the one handler of the API and the pages.
@@ -22,7 +23,10 @@ func (a *App) buildHandler(o Options) error {
 		BasePath:  base,
 		Log:       a.log,
 	}
-	signIn := oidc.New(a.provider, a.http)
+	signIn := oidc.New(oidc.Config{
+		Settings: a.provider, HTTP: a.http, Log: a.log,
+		Flows: tickets.New[oidc.Flow](a.db, a.box, "oidc", oidc.FlowLife, oidc.FlowsMost), Ends: tickets.New[oidc.End](a.db, a.box, "oidc_end", oidc.EndLife, 1),
+	})
 	pages, err := a.pages(o, guard, signIn)
 	if err != nil {
 		return err

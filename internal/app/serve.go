@@ -52,6 +52,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.engine.Run(background, workGrace) })
 	running.Go(func() { a.lookOut(background) })
 	running.Go(func() { a.Archiver.Follow(background) })
+	running.Go(func() { a.board.Run(background, a.log) })
 	for _, part := range []interface{ Run(context.Context) }{
 		a.self, a.jobs, a.replay, a.device, a.watcher, a.covers, a.Notices, a.budget,
 	} {

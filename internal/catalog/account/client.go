@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/platform/tickets"
 	"watchmark/internal/platform/turn"
 )
 
@@ -58,13 +59,13 @@ type ClientConfig struct {
 // and keeps the old pair until then.
 type Client struct {
 	ClientConfig
-	states *secret.Tickets[oauthState]
+	states *tickets.Kind[oauthState]
 	turns  turn.Keys[int64] // of the tokens of an account
 }
 
 // NewClient is a client; its Job keeps unused tokens alive.
 func NewClient(c ClientConfig) *Client {
-	return &Client{ClientConfig: c, states: secret.NewTickets[oauthState](stateLife, statesMost)}
+	return &Client{ClientConfig: c, states: tickets.New[oauthState](c.Store.db, c.Store.box, "account_oauth", stateLife, statesMost)}
 }
 
 // tokens are the account's credentials, refreshed when they end soon. With force they

@@ -17,8 +17,8 @@ const (
 
 // oauthState is one sign-in under way.
 type oauthState struct {
-	redirectURI string
-	account     int64 // 0 = a new one
+	RedirectURI string
+	Account     int64 // 0 = a new one
 }
 
 // StartOAuth is the address at the catalog where a person allows this service to
@@ -34,7 +34,10 @@ func (k *Client) StartOAuth(ctx context.Context, redirectURI string, accountID i
 			return "", err
 		}
 	}
-	state := k.states.Give(oauthState{redirectURI, accountID})
+	state, err := k.states.Give(ctx, oauthState{redirectURI, accountID})
+	if err != nil {
+		return "", err
+	}
 	app.RedirectURL = redirectURI
 	return k.Catalog.AuthorizeURL(app, state), nil
 }
@@ -45,7 +48,10 @@ func (k *Client) StartOAuth(ctx context.Context, redirectURI string, accountID i
 // ErrOtherUser, ErrTaken when the user has another account than the one named, ErrNotFound
 // when that one was deleted meanwhile, or an error of package catalog; nothing is stored then.
 func (k *Client) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
-	s, found := k.states.Take(state, func(oauthState) bool { return true })
+	s, found, err := k.states.Take(ctx, state, func(oauthState) bool { return true })
+	if err != nil {
+		return Account{}, err
+	}
 	if !found {
 		return Account{}, ErrState
 	}
@@ -53,7 +59,7 @@ func (k *Client) FinishOAuth(ctx context.Context, state, code string) (Account, 
 	if app.ClientID == "" {
 		return Account{}, ErrOAuthNotConfigured
 	}
-	app.RedirectURL = s.redirectURI
+	app.RedirectURL = s.RedirectURI
 	got, err := k.Catalog.Exchange(ctx, app, secret.Text(code))
 	if err != nil {
 		return Account{}, err
@@ -64,8 +70,8 @@ func (k *Client) FinishOAuth(ctx context.Context, state, code string) (Account, 
 	if err != nil {
 		return Account{}, err
 	}
-	tokens := Tokens{Access: got.Access, Refresh: got.Refresh, ExpiresAt: got.ExpiresAt, RedirectURL: s.redirectURI}
-	id := s.account
+	tokens := Tokens{Access: got.Access, Refresh: got.Refresh, ExpiresAt: got.ExpiresAt, RedirectURL: s.RedirectURI}
+	id := s.Account
 	if id == 0 {
 		if id, err = k.accountOf(ctx, me); err != nil {
 			return Account{}, err

@@ -26,7 +26,7 @@ const (
 type providerStatus struct {
 	oidc.Status
 	Problem     string               `json:"problem" doc:"Why the last sign-in got stuck on the way; empty when it did not."`
-	Last        orNull[oidc.Attempt] `json:"last" doc:"The last account that came back from the provider since the start of the service; null before the first."`
+	Last        orNull[oidc.Attempt] `json:"last" doc:"The last account that came back from the provider within 30 days; null when none did."`
 	RedirectURI string               `json:"redirect_uri" doc:"The redirect URI to register at the provider."`
 }
 
@@ -62,8 +62,8 @@ func (pr Provider) register(s *server) {
 		Method: http.MethodGet, Path: providerPath, OperationID: "get-login-provider", Tags: []string{tag},
 		Summary: "See how signing in by a provider stands",
 	}, func(ctx context.Context, _ *none) (*JSON[providerStatus], error) {
-		status := p.oidc.Status()
-		return answer(providerStatus{status, status.Problem.Text, orNull[oidc.Attempt]{status.Last}, p.PublicURL(ctx) + providerCallbackPath}, nil)
+		status, err := p.oidc.Status(ctx)
+		return answer(providerStatus{status, status.Problem.Text, orNull[oidc.Attempt]{status.Last}, p.PublicURL(ctx) + providerCallbackPath}, err)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},
@@ -84,7 +84,7 @@ func (p provider) start(ctx context.Context, in *struct {
 	Browser
 	Body *providerStart
 }) (*startedProvider, error) {
-	if !p.oidc.Status().On {
+	if !p.oidc.On() {
 		return nil, oidc.ErrOff
 	}
 	if err := p.Guard.Store.Begin(in.visitor(ctx)); err != nil {

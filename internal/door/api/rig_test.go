@@ -46,6 +46,7 @@ import (
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/platform/tickets"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source/device"
@@ -188,7 +189,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 	p := parts{
 		rig: r, subjects: subjects, stats: stats, scheduler: scheduler, archiver: archiver, nas: library, device: boxes, model: model, mappings: mappings,
 		tracker: r.newTracker(box, masker, log), watcher: r.newWatcher(box, masker, log), airing: r.newAiring(log),
-		provider: oidc.New(func() oidc.Settings { return providerOf(manager) }, must(httpx.New(unhurried, masker, log))(t)),
+		provider: oidc.New(oidc.Config{
+			Settings: func() oidc.Settings { return providerOf(manager) }, HTTP: must(httpx.New(unhurried, masker, log))(t), Log: log,
+			Flows: tickets.New[oidc.Flow](d, box, "oidc", oidc.FlowLife, oidc.FlowsMost), Ends: tickets.New[oidc.End](d, box, "oidc_end", oidc.EndLife, 1),
+		}),
 	}
 	r.doc = described()
 	handler := api.New(api.Config{

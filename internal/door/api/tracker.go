@@ -50,7 +50,7 @@ func (t Tracker) register(s *server) {
 		Description: "Needs an application of your own, which has the callback below as its redirect address. Answers the address where the person agrees; it is good for ten minutes.",
 		Errors:      []int{http.StatusConflict},
 	}, func(ctx context.Context, _ *none) (*JSON[oauthAddress], error) {
-		address, err := t.Service.StartOAuth(caller(ctx), s.PublicURL(ctx)+trackerCallbackPath)
+		address, err := t.Service.StartOAuth(ctx, caller(ctx), s.PublicURL(ctx)+trackerCallbackPath)
 		return answer(oauthAddress{address}, err)
 	})
 	registerOther(s, huma.Operation{

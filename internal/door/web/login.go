@@ -11,7 +11,7 @@ import (
 type SignIn struct {
 	// NeedsSetup reports that no administrator exists yet.
 	NeedsSetup func(context.Context) (bool, error)
-	Provider   func() oidc.Status // of OpenID Connect
+	Provider   func(context.Context) (oidc.Status, error) // of OpenID Connect
 }
 
 type loginPage struct {
@@ -41,7 +41,11 @@ func (g SignIn) login(r *request) (content, error) {
 		return content{Instead: next}, nil // LocalPath never leaves this site
 	}
 	needs, err := g.NeedsSetup(r.Context())
-	return content{Data: loginPage{Next: next, Path: path, ErrorKey: providerProblem(r), Provider: g.Provider(), NeedsSetup: needs}}, err
+	if err != nil {
+		return content{}, err
+	}
+	provider, err := g.Provider(r.Context())
+	return content{Data: loginPage{Next: next, Path: path, ErrorKey: providerProblem(r), Provider: provider, NeedsSetup: needs}}, err
 }
 
 type setupPage struct {

@@ -211,7 +211,7 @@ func (g *rig) set(t testing.TB, section, key string, value any) {
 // groups are the pages over the stores and stand-ins of the rig.
 func (g *rig) groups() web.Groups {
 	marks := queue.NewQueue(g.db)
-	archived, provider := func() archive.Status { return g.archive }, func() oidc.Status { return g.provider }
+	archived, provider := func() archive.Status { return g.archive }, func(context.Context) (oidc.Status, error) { return g.provider, nil }
 	sources := web.Sources{
 		Records: g.records, Requests: g.log, Accounts: g.accounts, Settings: g.settings, Tasks: &g.tasks,
 		NAS: &g.nas, Device: func() device.Status { return g.device }, Tracker: &g.tracker, Servers: &g.servers,

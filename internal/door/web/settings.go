@@ -20,7 +20,7 @@ import (
 type Settings struct {
 	Settings *settings.Manager
 	Backups  func() backup.Status
-	Provider func() oidc.Status // of OpenID Connect
+	Provider func(context.Context) (oidc.Status, error) // of OpenID Connect
 	// TwoFactor is the state of codes at sign-in, and Enrolment the one that is being set up, if any.
 	TwoFactor func(context.Context) (auth.TwoFactor, error)
 	Enrolment func() (auth.Enrolment, bool)
@@ -269,7 +269,7 @@ type enrolmentView struct {
 }
 
 func (g Settings) access(r *request) (content, error) {
-	page := accessPage{Provider: g.Provider(), Redirect: r.PublicURL(r.Context()) + "/api/login/oidc/callback", ErrorKey: providerProblem(r)}
+	page := accessPage{Redirect: r.PublicURL(r.Context()) + "/api/login/oidc/callback", ErrorKey: providerProblem(r)}
 	switch page.ErrorKey {
 	case "login.problem.stranger":
 		page.ErrorKey = "access.problem.stranger"
@@ -278,6 +278,9 @@ func (g Settings) access(r *request) (content, error) {
 	}
 	page.User = r.viewer.Name
 	var err error
+	if page.Provider, err = g.Provider(r.Context()); err != nil {
+		return content{}, err
+	}
 	if page.Keys, err = g.APIKeys(r.Context()); err != nil {
 		return content{}, err
 	}

@@ -10,7 +10,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"time"
 
 	"watchmark/internal/platform/db"
 )
@@ -95,5 +97,50 @@ func (b *Board) Write(ctx context.Context, name string, fn func(ctx context.Cont
 
 // Tell has every replica read anew what was raised. It is for after the commit, which its error does not undo.
 func (b *Board) Tell(ctx context.Context) error {
-	return b.Refresh(context.WithoutCancel(ctx))
+	ctx = context.WithoutCancel(ctx)
+	err := b.Refresh(ctx)
+	if !b.db.Alone() {
+		_ = b.db.Notify(ctx, topic, "") // whom it does not reach looks by itself
+	}
+	return err
+}
+
+// topic is what replicas hear when something was raised.
+const topic = "changes"
+
+// pace is how often it is looked for what nobody told of.
+const pace = time.Second
+
+// Run reads anew what other replicas change, until ctx ends. Where there are none it has nothing to do.
+func (b *Board) Run(ctx context.Context, log *slog.Logger) {
+	if b.db.Alone() {
+		return
+	}
+	told := make(chan struct{}, 1)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	listening.Go(func() {
+		b.db.Listen(ctx, func(heard, _ string) {
+			if heard != topic && heard != "" {
+				return
+			}
+			select {
+			case told <- struct{}{}:
+			default: // it looks anyway
+			}
+		})
+	})
+	failing := false
+	for look := time.NewTicker(pace); ctx.Err() == nil; {
+		err := b.Refresh(ctx)
+		if err != nil && ctx.Err() == nil && !failing {
+			log.ErrorContext(ctx, "cannot read what other replicas changed, trying again each second", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+		case <-told:
+		case <-look.C:
+		}
+	}
 }

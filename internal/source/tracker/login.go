@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/secret"
 )
 
 const (
@@ -17,8 +18,11 @@ const (
 	// MailCooldown is how long the next mail has to wait, whoever asks, for whatever address, and however the
 	// sign-in before it ended.
 	MailCooldown = 60 * time.Second
-	// loginLife is that of the code in a mail, from before it was sent.
+	// loginLife is that of the code in a mail, from before it was sent; loginKept how long it can be told that it is over.
 	loginLife = 5 * time.Minute
+	loginKept = time.Hour
+	// loginsMost bounds how many sign-ins may wait; there is a mail a minute.
+	loginsMost = 100
 )
 
 var (
@@ -73,71 +77,35 @@ func (e *WrongCodeError) Reason() reason.Reason {
 // Is makes it ErrWrongCode.
 func (e *WrongCodeError) Is(target error) bool { return target == ErrWrongCode }
 
-// loginKey keeps the sign-ins of different callers and addresses apart.
-type loginKey struct{ caller, email string }
-
-// login is one sign-in that waits for its code.
+// login is one sign-in that waits for its code. Its ticket has the state as its name.
 type login struct {
-	proof
-	begun time.Time
-	o     Options // it ends where it began, whatever the settings became
-
-	// mu is held while a code is tried, so that tries at the same time count one by one.
-	mu     sync.Mutex
-	wrong  int
-	voided bool
+	Caller, Email   string // sign-ins of different callers and addresses are kept apart
+	Verifier, State string // of its proof
+	Begun           time.Time
+	// AuthURL, ClientID and RedirectURI are those of the settings: it ends where it began, whatever they became.
+	AuthURL, ClientID, RedirectURI string
 }
 
-func (l *login) expired() bool { return time.Since(l.begun) >= loginLife }
+func (l login) proof() proof { return proof{secret.Text(l.Verifier), l.State} }
 
-// logins are the sign-ins that wait. They live in memory only.
-type logins struct {
-	mu      sync.Mutex
-	waiting map[loginKey]*login
+// of is o with what the sign-in began with.
+func (l login) of(o Options) Options {
+	o.AuthURL, o.ClientID, o.RedirectURI = l.AuthURL, l.ClientID, l.RedirectURI
+	return o
 }
 
-// add puts a sign-in in the place of the caller's last one for the address, and returns that, if any. Those whose
-// code has expired go.
-func (l *logins) add(key loginKey, fresh *login) (old *login) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for other, one := range l.waiting {
-		if one.expired() {
-			delete(l.waiting, other)
-		}
+// expired reports whether the code is over at a time of the database's clock.
+func (l login) expired(now time.Time) bool { return now.Sub(l.Begun) >= loginLife }
+
+// waiting are the sign-ins of a caller for an address, the newest first; without an address all of the caller.
+func (k *Service) waiting(ctx context.Context, caller, email string) ([]login, error) {
+	all, err := k.logins.All(ctx)
+	if err != nil {
+		return nil, err
 	}
-	old = l.waiting[key]
-	l.waiting[key] = fresh
-	return old
-}
-
-// drop removes the pending sign-in gone and, when instead is not nil, puts that in its place. It does nothing if
-// another one is pending by now.
-func (l *logins) drop(key loginKey, gone, instead *login) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.waiting[key] != gone:
-	case instead == nil:
-		delete(l.waiting, key)
-	default:
-		l.waiting[key] = instead
-	}
-}
-
-// find is the sign-in of a caller for an address; without an address the newest of the caller.
-func (l *logins) find(key loginKey) (loginKey, *login) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	found := l.waiting[key]
-	if key.email == "" {
-		for other, one := range l.waiting {
-			if other.caller == key.caller && (found == nil || one.begun.After(found.begun)) {
-				key, found = other, one
-			}
-		}
-	}
-	return key, found
+	all = slices.DeleteFunc(all, func(l login) bool { return l.Caller != caller || email != "" && l.Email != email })
+	slices.SortFunc(all, func(a, b login) int { return b.Begun.Compare(a.Begun) })
+	return all, nil
 }
 
 // StartLogin has the tracker mail a code to email, for the caller, who is whoever is signed
@@ -153,24 +121,42 @@ func (k *Service) StartLogin(ctx context.Context, caller, email string) (time.Du
 	if !mailForm.MatchString(email) || len(email) > 254 {
 		return 0, reason.At("email", notMail.With())
 	}
-	key := loginKey{caller, email}
+	ctx = context.WithoutCancel(ctx) // a caller who goes away still gets the mail, and may come back with its code
+	now, err := k.DB.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
 	at, wait, err := k.store.claimMail(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if wait > 0 {
-		_, one := k.logins.find(key)
-		return 0, &CooldownError{wait, one != nil && !one.expired()}
+	before, err := k.waiting(ctx, caller, email)
+	if err != nil {
+		return 0, err
 	}
-	one := &login{proof: newProof(), begun: time.Now(), o: o}
-	old := k.logins.add(key, one)
-	// A caller who goes away still gets the mail, and may come back with its code.
-	ctx = context.WithoutCancel(ctx)
-	if err := k.askMail(ctx, o, email); err != nil {
-		k.logins.drop(key, one, old)
+	if wait > 0 {
+		return 0, &CooldownError{wait, len(before) > 0 && !before[0].expired(now)}
+	}
+	p := newProof()
+	one := login{
+		Caller: caller, Email: email, Verifier: p.verifier.Reveal(), State: p.state, Begun: now,
+		AuthURL: o.AuthURL, ClientID: o.ClientID, RedirectURI: o.RedirectURI,
+	}
+	if err := k.logins.Put(ctx, one.State, one); err != nil {
 		return 0, errors.Join(err, k.store.freeMail(ctx, at))
 	}
-	return loginLife - time.Since(one.begun), nil
+	if err := k.askMail(ctx, o, email); err != nil {
+		return 0, errors.Join(err, k.logins.Drop(ctx, one.State), k.store.freeMail(ctx, at))
+	}
+	for _, old := range before {
+		if err := k.logins.Drop(ctx, old.State); err != nil {
+			return 0, err
+		}
+	}
+	if now, err = k.DB.Now(ctx); err != nil {
+		return 0, err
+	}
+	return loginLife - now.Sub(one.Begun), nil
 }
 
 func normalMail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
@@ -184,46 +170,56 @@ func (k *Service) CompleteLogin(ctx context.Context, caller, email, otp string) 
 	if !otpForm.MatchString(otp) {
 		return User{}, reason.At("otp", notOTP.With())
 	}
-	key, one := k.logins.find(loginKey{caller, normalMail(email)})
-	if one == nil {
+	ctx = context.WithoutCancel(ctx) // a caller who goes away must not have the code used up for nothing
+	all, err := k.waiting(ctx, caller, normalMail(email))
+	if err != nil {
+		return User{}, err
+	}
+	if len(all) == 0 {
 		return User{}, ErrNoLogin
 	}
-	ctx = context.WithoutCancel(ctx) // a caller who goes away must not have the code used up for nothing
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	switch {
-	case one.voided:
-		return User{}, ErrNoLogin
-	case one.expired():
+	one := all[0]
+	now, err := k.DB.Now(ctx)
+	if err != nil {
+		return User{}, err
+	}
+	if one.expired(now) {
 		return User{}, k.over(ctx, ErrCodeExpired)
 	}
-	cookie, err := k.submitCode(ctx, one.o, key.email, otp)
+	// Counted before it is sent, so that tries at the same time count one by one, at whatever replica.
+	tries, found, err := k.logins.Try(ctx, one.State, MaxOTPAttempts+1)
+	if err != nil {
+		return User{}, err
+	}
+	if !found {
+		return User{}, ErrNoLogin
+	}
+	o := one.of(k.Options())
+	cookie, err := k.submitCode(ctx, o, one.Email, otp)
 	if errors.Is(err, ErrWrongCode) {
-		if one.wrong++; one.wrong <= MaxOTPAttempts {
-			return User{}, &WrongCodeError{MaxOTPAttempts - one.wrong}
+		if tries <= MaxOTPAttempts {
+			return User{}, &WrongCodeError{MaxOTPAttempts - tries}
 		}
 		err = k.over(ctx, ErrTooManyCodes)
 	} else if err != nil {
-		return User{}, err
+		return User{}, errors.Join(err, k.logins.Withdraw(ctx, one.State))
 	}
 	// The code is used up, or was guessed at too often.
-	one.voided = true
-	k.logins.drop(key, one, nil)
-	if err != nil {
+	if err := errors.Join(err, k.logins.Drop(ctx, one.State)); err != nil {
 		return User{}, err
 	}
 	if cookie == "" {
 		return User{}, &Error{Op: opSignIn, Kind: ErrRefused, Detail: noSession.With()}
 	}
-	code, err := k.authorize(ctx, one.o, cookie, one.proof)
+	code, err := k.authorize(ctx, o, cookie, one.proof())
 	if err != nil {
 		return User{}, err
 	}
-	c, err := k.tradeCode(ctx, one.o, code, one.proof)
+	c, err := k.tradeCode(ctx, o, code, one.proof())
 	if err != nil {
 		return User{}, err
 	}
-	return k.connect(ctx, ByMail, one.o.ClientID, one.o.RedirectURI, c)
+	return k.connect(ctx, ByMail, o.ClientID, o.RedirectURI, c)
 }
 
 // over is the error of a sign-in that ended by its code.

@@ -35,7 +35,7 @@ const (
 )
 
 // appLogin is a sign-in with an application that a browser was sent away for.
-type appLogin struct{ caller, clientID, redirectURI string }
+type appLogin struct{ Caller, ClientID, RedirectURI string }
 
 // app is the application of the settings, or ErrNoApp.
 func (k *Service) app() (Options, error) {
@@ -48,12 +48,15 @@ func (k *Service) app() (Options, error) {
 
 // StartOAuth is the address where a person allows the application of the settings to read
 // their history, and which leads back to redirectURI. It returns ErrNoApp.
-func (k *Service) StartOAuth(caller, redirectURI string) (string, error) {
+func (k *Service) StartOAuth(ctx context.Context, caller, redirectURI string) (string, error) {
 	o, err := k.app()
 	if err != nil {
 		return "", err
 	}
-	state := k.states.Give(appLogin{caller, o.AppClientID, redirectURI})
+	state, err := k.states.Give(ctx, appLogin{caller, o.AppClientID, redirectURI})
+	if err != nil {
+		return "", err
+	}
 	return o.AuthURL + "/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {o.AppClientID}, "redirect_uri": {redirectURI}, "state": {state},
 	}.Encode(), nil
@@ -62,7 +65,10 @@ func (k *Service) StartOAuth(caller, redirectURI string) (string, error) {
 // FinishOAuth takes what a browser brought back and stores the credential. It returns
 // ErrState for a state that this caller was not given or that is too old, ErrNoApp, or *Error.
 func (k *Service) FinishOAuth(ctx context.Context, caller, state, code string) (User, error) {
-	l, found := k.states.Take(state, func(l appLogin) bool { return l.caller == caller })
+	l, found, err := k.states.Take(ctx, state, func(l appLogin) bool { return l.Caller == caller })
+	if err != nil {
+		return User{}, err
+	}
 	if !found {
 		return User{}, ErrState
 	}
@@ -71,12 +77,12 @@ func (k *Service) FinishOAuth(ctx context.Context, caller, state, code string) (
 		return User{}, err
 	}
 	c, err := k.trade(ctx, opTradeCode, o.AuthURL+"/oauth/token", map[string]string{
-		"grant_type": "authorization_code", "code": code, "client_id": l.clientID, "client_secret": o.AppClientSecret.Reveal(), "redirect_uri": l.redirectURI,
+		"grant_type": "authorization_code", "code": code, "client_id": l.ClientID, "client_secret": o.AppClientSecret.Reveal(), "redirect_uri": l.RedirectURI,
 	})
 	if err != nil {
 		return User{}, err
 	}
-	return k.connect(ctx, ByCode, l.clientID, l.redirectURI, c)
+	return k.connect(ctx, ByCode, l.ClientID, l.RedirectURI, c)
 }
 
 // Device is a sign-in that waits for a person to type a code in at the tracker.

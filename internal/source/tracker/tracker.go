@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/platform/tickets"
 	"watchmark/internal/platform/turn"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
@@ -77,15 +78,16 @@ type Service struct {
 	store store
 	// owner is this process in the leases of the database.
 	owner  string
-	logins logins
-	states *secret.Tickets[appLogin]
+	logins *tickets.Kind[login]
+	states *tickets.Kind[appLogin]
 	turns  turn.Keys[int64] // of the credential of a user
 }
 
 // NewService is a Service; its Jobs have it work by itself.
 func NewService(c Config) *Service {
 	return &Service{
-		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(), logins: logins{waiting: map[loginKey]*login{}},
-		states: secret.NewTickets[appLogin](stateLife, statesMost),
+		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(),
+		logins: tickets.New[login](c.DB, c.Box, "tracker_mail", loginKept, loginsMost),
+		states: tickets.New[appLogin](c.DB, c.Box, "tracker_oauth", stateLife, statesMost),
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	upstream "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"watchmark/internal/platform/secret"
 )
 
 const (
@@ -41,14 +43,14 @@ func (e *endpoints) fresh(issuer string) bool {
 	return time.Since(e.at) < freshFor
 }
 
-func (e *endpoints) oauth(f flow) *oauth2.Config {
+func (e *endpoints) oauth(f Flow, clientSecret secret.Text) *oauth2.Config {
 	endpoint := e.provider.Endpoint()
 	endpoint.AuthStyle = oauth2.AuthStyleInHeader // holds where nothing is said
-	if f.settings.ClientSecret == "" || len(e.methods) > 0 && !slices.Contains(e.methods, "client_secret_basic") {
+	if clientSecret == "" || len(e.methods) > 0 && !slices.Contains(e.methods, "client_secret_basic") {
 		endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
 	return &oauth2.Config{
-		ClientID: f.settings.ClientID, ClientSecret: f.settings.ClientSecret.Reveal(), RedirectURL: f.redirectURI,
+		ClientID: f.ClientID, ClientSecret: clientSecret.Reveal(), RedirectURL: f.RedirectURI,
 		Endpoint: endpoint, Scopes: []string{upstream.ScopeOpenID, "email"},
 	}
 }

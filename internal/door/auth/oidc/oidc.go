@@ -11,6 +11,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,10 +26,12 @@ import (
 	"watchmark/internal/platform/secret"
 )
 
+// Bounds of what is kept: FlowLife is how long a person may take at the provider, and FlowsMost how many may be there. EndLife is
+// how long it is known how the last sign-in ended.
 const (
-	// flowLife is how long a person may take at the provider, and flowsMost how many may be there.
-	flowLife  = 10 * time.Minute
-	flowsMost = 1000
+	FlowLife  = 10 * time.Minute
+	FlowsMost = 1000
+	EndLife   = 30 * 24 * time.Hour
 	// patience bounds all requests of one step together.
 	patience = 30 * time.Second
 )
@@ -123,52 +126,76 @@ type Status struct {
 	Problem reason.Reason `json:"problem_value,omitzero" doc:"Why the last sign-in got stuck on the way; empty when it did not."`
 }
 
+// Flows keep the sign-ins under way, whatever replica they end at; *tickets.Kind[Flow] is one.
+type Flows interface {
+	Give(ctx context.Context, f Flow) (state string, err error)
+	Take(ctx context.Context, state string, mine func(Flow) bool) (f Flow, found bool, err error)
+}
+
+// Ends keep how the last sign-in ended, by a name; *tickets.Kind[End] is one.
+type Ends interface {
+	Put(ctx context.Context, name string, e End) error
+	Find(ctx context.Context, name string) (e End, found bool, err error)
+}
+
+// Config is what a Provider needs; every field must be set.
+type Config struct {
+	// Settings name the provider at each use.
+	Settings func() Settings
+	// HTTP asks it.
+	HTTP  *httpx.Client
+	Flows Flows
+	Ends  Ends
+	Log   *slog.Logger
+}
+
 // Provider signs people in. It may be used by several goroutines.
 type Provider struct {
-	settings func() Settings
-	http     *http.Client
-	flows    *secret.Tickets[flow]
+	Config
+	http *http.Client
 	// asking is held by whoever asks for the endpoints.
 	asking chan struct{}
 
 	mu    sync.Mutex
 	found *endpoints // what discovery said last, or why it failed
-	last  *Attempt
-	// problem is why the last sign-in got stuck.
-	problem reason.Reason
 }
 
-// flow is one sign-in under way.
-type flow struct {
-	settings    Settings
-	browser     string // the secret in the cookie of the browser that began it
-	nonce       string
-	verifier    string // of PKCE
-	redirectURI string
-	next        string
+// Flow is one sign-in under way.
+type Flow struct {
+	Issuer, ClientID string // of the settings
+	Browser          string // the secret in the cookie of the browser that began it
+	Nonce            string
+	Verifier         string // of PKCE
+	RedirectURI      string
+	Next             string
 }
 
-// New is the provider that the settings name at each use, asked by client.
-func New(settings func() Settings, client *httpx.Client) *Provider {
-	return &Provider{
-		settings: settings, http: &http.Client{Transport: transport{client}, CheckRedirect: stay}, asking: make(chan struct{}, 1),
-		flows: secret.NewTickets[flow](flowLife, flowsMost),
-	}
+// End is how sign-ins ended.
+type End struct {
+	Last    *Attempt      // nil before the first that came back with an account
+	Problem reason.Reason // why the last one got stuck
 }
+
+// New is a provider.
+func New(c Config) *Provider {
+	return &Provider{Config: c, http: &http.Client{Transport: transport{c.HTTP}, CheckRedirect: stay}, asking: make(chan struct{}, 1)}
+}
+
+// On reports whether the settings name a provider.
+func (p *Provider) On() bool { return p.Settings().on() }
 
 // Status is how it stands.
-func (p *Provider) Status() Status {
-	now := p.settings()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return Status{On: now.on(), Name: now.label(), Somebody: len(now.Allowed) > 0, Last: p.last, Problem: p.problem}
+func (p *Provider) Status(ctx context.Context) (Status, error) {
+	now := p.Settings()
+	end, _, err := p.Ends.Find(ctx, ended)
+	return Status{On: now.on(), Name: now.label(), Somebody: len(now.Allowed) > 0, Last: end.Last, Problem: end.Problem}, err
 }
 
 // Start is the address at the provider where a person signs in, and the secret that the browser must
-// bring to Finish in a cookie. next is where to go afterwards. It returns ErrOff, or an error that wraps
-// ErrRefused or ErrUnreachable.
+// bring to Finish in a cookie. next is where to go afterwards. It returns ErrOff, an error that wraps
+// ErrRefused or ErrUnreachable, or one of the database.
 func (p *Provider) Start(ctx context.Context, redirectURI, next string) (address, browser string, err error) {
-	now := p.settings()
+	now := p.Settings()
 	if !now.on() {
 		return "", "", ErrOff
 	}
@@ -176,12 +203,18 @@ func (p *Provider) Start(ctx context.Context, redirectURI, next string) (address
 	defer cancel()
 	e, err := p.endpoints(ctx, now.Issuer)
 	if err != nil {
-		p.note(err)
+		p.note(ctx, func(end *End) { end.Problem = reason.Of(err) })
 		return "", "", err
 	}
-	f := flow{settings: now, browser: rand.Text(), nonce: rand.Text(), verifier: oauth2.GenerateVerifier(), redirectURI: redirectURI, next: next}
-	state := p.flows.Give(f)
-	return e.oauth(f).AuthCodeURL(state, upstream.Nonce(f.nonce), oauth2.S256ChallengeOption(f.verifier)), f.browser, nil
+	f := Flow{
+		Issuer: now.Issuer, ClientID: now.ClientID,
+		Browser: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), RedirectURI: redirectURI, Next: next,
+	}
+	state, err := p.Flows.Give(ctx, f)
+	if err != nil {
+		return "", "", err
+	}
+	return e.oauth(f, now.ClientSecret).AuthCodeURL(state, upstream.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), f.Browser, nil
 }
 
 // Answer is what the provider sent the browser back with.
@@ -194,21 +227,25 @@ type Answer struct {
 }
 
 // Finish checks what the provider sent back. entry is what the session is to be noted by, next where
-// to go. It returns ErrOff, ErrState, ErrDenied, ErrNotAllowed, or an error that wraps ErrRefused or ErrUnreachable. admit is asked after
+// to go. It returns ErrOff, ErrState, ErrDenied, ErrNotAllowed, an error that wraps ErrRefused or ErrUnreachable, or one of the
+// database. admit is asked after
 // the first two, when the answer belongs to a sign-in that this browser began; its error comes back.
 func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (entry, next string, err error) {
-	if !p.settings().on() {
+	if !p.On() {
 		return "", "", ErrOff
 	}
-	f, found := p.flows.Take(a.State, func(f flow) bool { return subtle.ConstantTimeCompare([]byte(f.browser), []byte(a.Browser)) == 1 })
+	f, found, err := p.Flows.Take(ctx, a.State, func(f Flow) bool { return subtle.ConstantTimeCompare([]byte(f.Browser), []byte(a.Browser)) == 1 })
+	if err != nil {
+		return "", "", err
+	}
 	if !found {
 		return "", "", ErrState
 	}
-	now := p.settings()
+	now := p.Settings()
 	switch {
 	case !now.on():
 		return "", "", ErrOff
-	case now.Issuer != f.settings.Issuer || now.ClientID != f.settings.ClientID:
+	case now.Issuer != f.Issuer || now.ClientID != f.ClientID:
 		return "", "", ErrState // another provider was set meanwhile
 	case a.Error == "access_denied":
 		return "", "", ErrDenied
@@ -216,24 +253,34 @@ func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (en
 	if err := admit(); err != nil {
 		return "", "", err
 	}
-	person, err := p.person(ctx, f, a)
-	p.note(err)
+	person, err := p.person(ctx, f, now.ClientSecret, a)
 	if err != nil {
+		p.note(ctx, func(end *End) { end.Problem = reason.Of(err) })
 		return "", "", err
 	}
 	item, allowed := person.allowed(now.Allowed)
-	p.mu.Lock()
-	p.last = &Attempt{At: time.Now(), Person: person, Allowed: allowed, Item: person.Item()}
-	p.mu.Unlock()
+	p.note(ctx, func(end *End) {
+		*end = End{Last: &Attempt{At: time.Now(), Person: person, Allowed: allowed, Item: person.Item()}}
+	})
 	if !allowed {
 		return "", "", ErrNotAllowed
 	}
-	return now.entry(item), f.next, nil
+	return now.entry(item), f.Next, nil
 }
 
-// note keeps why a sign-in got stuck, for who sets it up.
-func (p *Provider) note(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.problem = reason.Of(err)
+// ended is the name of the one End there is.
+const ended = "last"
+
+// note keeps how a sign-in ended, for who sets it up. One that ends at the same time may be forgotten.
+func (p *Provider) note(ctx context.Context, change func(*End)) {
+	ctx = context.WithoutCancel(ctx) // the end is there, whoever left
+	end, _, err := p.Ends.Find(ctx, ended)
+	before := end
+	change(&end)
+	if err == nil && (end.Last != before.Last || !end.Problem.Equal(before.Problem)) {
+		err = p.Ends.Put(ctx, ended, end)
+	}
+	if err != nil {
+		p.Log.ErrorContext(ctx, "cannot note how a sign-in by the provider ended", "error", err)
+	}
 }

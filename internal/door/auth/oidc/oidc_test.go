@@ -16,8 +16,11 @@ import (
 	"time"
 
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/tickets"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/memnet"
 	"watchmark/internal/testkit/oidctest"
 )
@@ -29,6 +32,7 @@ var mira = oidctest.Account{Subject: "sub-of-mira", Email: "Mira@example.org", E
 // rig is a provider and who asks it.
 type rig struct {
 	*oidc.Provider
+	other    *oidc.Provider // another replica's
 	t        *testing.T
 	server   *oidctest.Server
 	settings oidc.Settings
@@ -50,8 +54,35 @@ func newRig(t *testing.T, c oidctest.Config) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	r.Provider = oidc.New(func() oidc.Settings { return r.settings }, client)
+	d, box := dbtest.Open(t), sealer(t)
+	r.Provider, r.other = newProvider(d, box, client, func() oidc.Settings { return r.settings }), newProvider(d, box, client, func() oidc.Settings { return r.settings })
 	return r
+}
+
+func newProvider(d *db.DB, box *secret.Box, client *httpx.Client, now func() oidc.Settings) *oidc.Provider {
+	return oidc.New(oidc.Config{
+		Settings: now, HTTP: client, Log: slog.New(slog.DiscardHandler),
+		Flows: tickets.New[oidc.Flow](d, box, "oidc", oidc.FlowLife, oidc.FlowsMost), Ends: tickets.New[oidc.End](d, box, "oidc_end", oidc.EndLife, 1),
+	})
+}
+
+func sealer(t *testing.T) *secret.Box {
+	t.Helper()
+	box, err := secret.OpenBox(t.TempDir(), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box
+}
+
+// status is how the provider stands.
+func (r *rig) status() oidc.Status {
+	r.t.Helper()
+	status, err := r.Status(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return status
 }
 
 // away is what the provider sends the browser back with that goes to address.
@@ -95,7 +126,7 @@ func TestAllowedAccountComesIn(t *testing.T) {
 	if err != nil || next != "/records?status=error" || len(r.settings.Entries()) != 1 || entry != r.settings.Entries()[0] {
 		t.Fatalf("entry %q, next %q: %v", entry, next, err)
 	}
-	if last := r.Status().Last; last == nil || last.Subject != mira.Subject || !last.Allowed || last.Item != mira.Subject {
+	if last := r.status().Last; last == nil || last.Subject != mira.Subject || !last.Allowed || last.Item != mira.Subject {
 		t.Errorf("the last attempt is %+v", last)
 	}
 	for range 3 {
@@ -137,7 +168,7 @@ func TestOnlyWhoIsAllowedComesIn(t *testing.T) {
 			if err := r.signIn(); c.in && err != nil || !c.in && !errors.Is(err, oidc.ErrNotAllowed) {
 				t.Errorf("it ends with %v", err)
 			}
-			if last := r.Status().Last; last == nil || last.Allowed != c.in || last.Item != c.item {
+			if last := r.status().Last; last == nil || last.Allowed != c.in || last.Item != c.item {
 				t.Errorf("the last attempt is %+v", last)
 			}
 		})
@@ -195,8 +226,8 @@ func TestTokensThatCannotBeTrustedAreRefused(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, oidc.ErrRefused) || !strings.Contains(err.Error(), c.says) || r.Status().Problem.Text != err.Error() {
-				t.Errorf("it ends with %v, and the status tells %q", err, r.Status().Problem.Text)
+			if !errors.Is(err, oidc.ErrRefused) || !strings.Contains(err.Error(), c.says) || r.status().Problem.Text != err.Error() {
+				t.Errorf("it ends with %v, and the status tells %q", err, r.status().Problem.Text)
 			}
 		})
 	}
@@ -221,8 +252,12 @@ func TestSignInEndsOnceInItsOwnBrowser(t *testing.T) {
 	if r.server.Asked("token") != 0 {
 		t.Error("the provider was asked for what was forged")
 	}
-	if _, _, err := r.Finish(t.Context(), back, anybody); err != nil {
+	// At whatever replica it comes back.
+	if _, _, err := r.other.Finish(t.Context(), back, anybody); err != nil {
 		t.Fatal(err)
+	}
+	if last := r.status().Last; last == nil || last.Subject != mira.Subject {
+		t.Errorf("the replica where it began knows of %+v", last)
 	}
 	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrState) {
 		t.Errorf("the second time it ends with %v", err)
@@ -341,7 +376,8 @@ func TestSilentProviderIsAskedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		provider := oidc.New(func() oidc.Settings { return oidc.Settings{Issuer: "http://auth.lan", ClientID: "watchmark"} }, client)
+		d := dbtest.Open(t)
+		provider := newProvider(d, sealer(t), client, func() oidc.Settings { return oidc.Settings{Issuer: "http://auth.lan", ClientID: "watchmark"} })
 		errs := make([]error, 20)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -381,7 +417,7 @@ func TestSettingsCountAsTheyAre(t *testing.T) {
 		t.Errorf("with another client it ends with %v", err)
 	}
 	r.settings.Issuer = ""
-	if _, _, err := r.Start(t.Context(), redirectURI, "/"); !errors.Is(err, oidc.ErrOff) || r.Status().On || r.settings.Entries() != nil {
+	if _, _, err := r.Start(t.Context(), redirectURI, "/"); !errors.Is(err, oidc.ErrOff) || r.status().On || r.settings.Entries() != nil {
 		t.Errorf("switched off, it ends with %v", err)
 	}
 }

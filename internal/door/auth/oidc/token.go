@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/secret"
 )
 
 // skew is how far the clocks of provider and service may be apart.
@@ -24,18 +25,18 @@ var algorithms = []string{upstream.RS256, upstream.RS384, upstream.RS512, upstre
 	upstream.PS256, upstream.PS384, upstream.PS512, upstream.EdDSA}
 
 // person trades the code for tokens and reads whose they are.
-func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error) {
+func (p *Provider) person(ctx context.Context, f Flow, clientSecret secret.Text, a Answer) (Person, error) {
 	if a.Error != "" {
 		return Person{}, ErrRefused.With(says(a.Error))
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	e, err := p.endpoints(ctx, f.settings.Issuer)
+	e, err := p.endpoints(ctx, f.Issuer)
 	if err != nil {
 		return Person{}, err
 	}
 	ctx = upstream.ClientContext(ctx, p.http)
-	tokens, err := e.oauth(f).Exchange(ctx, a.Code, oauth2.VerifierOption(f.verifier))
+	tokens, err := e.oauth(f, clientSecret).Exchange(ctx, a.Code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		return Person{}, exchangeError(err)
 	}
@@ -69,13 +70,13 @@ func (p *Provider) person(ctx context.Context, f flow, a Answer) (Person, error)
 	switch { // OpenID Connect Core 1.0, section 3.1.3.7
 	case !issuedBy(e.issuer, token.Issuer):
 		return Person{}, ErrRefused.With(otherIssuer)
-	case !slices.Contains(token.Audience, f.settings.ClientID):
+	case !slices.Contains(token.Audience, f.ClientID):
 		return Person{}, ErrRefused.With(otherClient)
 	case token.Expiry.Before(now.Add(-skew)), claims.NotBefore > float64(now.Add(skew).Unix()):
 		return Person{}, ErrRefused.With(otherTime)
-	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.nonce)) != 1:
+	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.Nonce)) != 1:
 		return Person{}, ErrRefused.With(otherSignIn)
-	case len(token.Audience) > 1 && claims.Authorized != f.settings.ClientID:
+	case len(token.Audience) > 1 && claims.Authorized != f.ClientID:
 		return Person{}, ErrRefused.With(otherClient)
 	case token.Subject == "":
 		return Person{}, ErrRefused.With(noUser)
