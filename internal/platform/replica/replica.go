@@ -29,15 +29,25 @@ const (
 	// Rest is how long what an evicted replica wrote to outside stays closed: a service that it wrote to may go on with that for a minute
 	// without it (upstreams/catalog.md section 12), half of which is over by then.
 	Rest = 30 * time.Second
-	// beat is how often it tells that it lives, again is when it does after a failure.
-	beat, again = 5 * time.Second, time.Second
-	// gap is the longest time between two beats of a replica that is heard without a gap.
-	gap = Life / 2
-	// margin is what is left for what nobody has thought of.
-	margin = 2 * time.Second
 	// remembered is how long the dead are listed.
 	remembered = 24 * time.Hour
 )
+
+// lasting is a life, with what is made of it.
+type lasting time.Duration
+
+// life is as long as all.
+func (l lasting) life() time.Duration { return time.Duration(l) }
+
+// beat is how often a replica tells that it lives, again is when it does after a failure.
+func (l lasting) beat() time.Duration  { return l.life() / 6 }
+func (l lasting) again() time.Duration { return l.life() / 30 }
+
+// gap is the longest time between two beats of a replica that is heard without a gap.
+func (l lasting) gap() time.Duration { return l.life() / 2 }
+
+// margin is what is left for what nobody has thought of.
+func (l lasting) margin() time.Duration { return l.life() / 15 }
 
 // Config is what a Self needs; About and Told may be nil.
 type Config struct {
@@ -69,6 +79,7 @@ type Self struct {
 	// Evictions counts the replicas that this one evicted.
 	Evictions metrics.Counter
 
+	lasting
 	wake schedule.Signal
 	mu   sync.Mutex
 	now  *Member
@@ -82,8 +93,9 @@ type Self struct {
 // Member is this process as one incarnation.
 type Member struct {
 	Incarnation int64
-	alone       bool
-	ended       chan struct{} // closed when it is one no more
+	lasting
+	alone bool
+	ended chan struct{} // closed when it is one no more
 
 	mu    sync.Mutex
 	heard time.Time // when the last beat that the database took was sent
@@ -92,7 +104,7 @@ type Member struct {
 // Join makes this process a replica, and evicts those of before that are known to be gone: of its name, or all on a database that is one
 // process's alone. On others Run must follow at once.
 func Join(ctx context.Context, c Config) (*Self, error) {
-	s := &Self{Config: c, wake: schedule.NewSignal(), others: true}
+	s := &Self{Config: c, lasting: lasting(Life), wake: schedule.NewSignal(), others: true}
 	began := time.Now()
 	var incarnation int64
 	err := c.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
@@ -121,7 +133,7 @@ func (s *Self) insert(ctx context.Context, tx *sql.Tx) (incarnation int64, err e
 	about := s.about()
 	err = tx.QueryRowContext(ctx, `INSERT INTO replicas (replica, address, state, lease_until, started_at, program, schema, reachable, egress, clock_offset, settings_digest)
 		VALUES (?, ?, 'live', now_ms() + ?, now_ms(), ?, ?, ?, ?, CAST(? AS BIGINT) - now_ms(), ?) RETURNING incarnation`,
-		s.Name, about.Address, Life.Milliseconds(), s.Program, s.DB.SchemaVersion(), about.Reachable, about.Egress, time.Now().UnixMilli(), about.SettingsDigest).Scan(&incarnation)
+		s.Name, about.Address, s.life().Milliseconds(), s.Program, s.DB.SchemaVersion(), about.Reachable, about.Egress, time.Now().UnixMilli(), about.SettingsDigest).Scan(&incarnation)
 	return incarnation, err
 }
 
@@ -140,7 +152,7 @@ func (s *Self) become(incarnation int64, heard time.Time) {
 		close(s.next)
 	}
 	s.next = make(chan struct{})
-	s.now = &Member{Incarnation: incarnation, alone: s.DB.Alone(), ended: make(chan struct{}), heard: heard}
+	s.now = &Member{Incarnation: incarnation, lasting: s.lasting, alone: s.DB.Alone(), ended: make(chan struct{}), heard: heard}
 	s.DB.Fence(incarnation)
 }
 
@@ -228,7 +240,7 @@ func (m *Member) May(timeout time.Duration) error {
 	heard := m.heard
 	m.mu.Unlock()
 	now := time.Now()
-	if max(now.Sub(heard), now.Round(0).Sub(heard.Round(0)))+timeout+margin >= Life {
+	if max(now.Sub(heard), now.Round(0).Sub(heard.Round(0)))+timeout+m.margin() >= m.life() {
 		return ErrNotLive
 	}
 	return nil

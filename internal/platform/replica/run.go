@@ -20,20 +20,20 @@ func (s *Self) Run(ctx context.Context) {
 	}
 	failing := false
 	for ctx.Err() == nil {
-		lapsed, err := s.beat(ctx)
+		lapsed, err := s.tell(ctx)
 		if errors.Is(err, errGone) {
 			s.Log.WarnContext(ctx, "this replica was taken for dead: what it had in hand is left to others, and it joins anew", "replica", s.Name, "incarnation", s.Incarnation())
 			err = s.rejoin(ctx)
 		}
-		if err == nil && lapsed > 0 && time.Since(s.steady) >= Life {
+		if err == nil && lapsed > 0 && time.Since(s.steady) >= s.life() {
 			err = s.evict(ctx)
 		}
-		rest := beat
+		rest := s.beat()
 		if err != nil {
 			if !failing && ctx.Err() == nil {
 				s.Log.ErrorContext(ctx, "cannot tell the database that this replica lives, trying again", "error", err)
 			}
-			rest = again
+			rest = s.again()
 		} else if failing {
 			s.Log.InfoContext(ctx, "the database is told again that this replica lives")
 		}
@@ -42,8 +42,8 @@ func (s *Self) Run(ctx context.Context) {
 	}
 }
 
-// beat tells that the replica lives, and answers how many others were not heard for their life. The error is errGone after an eviction.
-func (s *Self) beat(ctx context.Context) (lapsed int, err error) {
+// tell tells that the replica lives, and answers how many others were not heard for their life. The error is errGone after an eviction.
+func (s *Self) tell(ctx context.Context) (lapsed int, err error) {
 	m := s.Member()
 	about := s.about()
 	var reaching int
@@ -53,7 +53,7 @@ func (s *Self) beat(ctx context.Context) (lapsed int, err error) {
 			WHERE incarnation = ? AND state = 'live'
 			RETURNING (SELECT COUNT(*) FROM replicas o WHERE o.state = 'live' AND o.incarnation <> ? AND o.lease_until <= now_ms()),
 				(SELECT COUNT(*) FROM replicas o WHERE o.state = 'live' AND o.incarnation <> ? AND o.lease_until > now_ms() AND o.reachable = 1)`,
-			Life.Milliseconds(), about.Address, about.Reachable, about.Egress, began.UnixMilli(), about.SettingsDigest,
+			s.life().Milliseconds(), about.Address, about.Reachable, about.Egress, began.UnixMilli(), about.SettingsDigest,
 			m.Incarnation, m.Incarnation, m.Incarnation).Scan(&lapsed, &reaching)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
@@ -66,7 +66,7 @@ func (s *Self) beat(ctx context.Context) (lapsed int, err error) {
 	s.others = reaching > 0
 	s.mu.Unlock()
 	m.mu.Lock()
-	if s.steady.IsZero() || began.Sub(m.heard) > gap {
+	if s.steady.IsZero() || began.Sub(m.heard) > s.gap() {
 		s.steady = began
 	}
 	m.heard = began
