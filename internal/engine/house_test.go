@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/secret"
@@ -272,11 +273,18 @@ func newHouse(t *testing.T) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return houseOn(t, d, box, "here")
+}
+
+// houseOn is the house of one replica on a database.
+func houseOn(t *testing.T, d *db.DB, box *secret.Box, name string) *house {
+	t.Helper()
 	h := &house{
 		records: record.NewStore(d), mappings: mapping.NewStore(d, changes.New(d)), accounts: account.NewStore(d, box), queue: queue.NewQueue(d), log: webhooklog.NewLog(d), tasks: &task.Registry{},
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}}, queued: func() {},
 	}
 	h.questions = review.NewStore(d, h.mappings)
+	var err error
 	h.notices, err = notify.New(t.Context(), notify.Config{
 		DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
 		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "" },
@@ -286,7 +294,7 @@ func newHouse(t *testing.T) *house {
 	}
 	h.matcher.rules = h.mappings.Rules
 	h.options.Store(&engine.Options{Workers: 4, Coalesce: 20 * time.Millisecond, MaxRetries: 2})
-	self, err := replica.Join(t.Context(), replica.Config{DB: d, Name: "here", Log: slog.New(slog.DiscardHandler)})
+	self, err := replica.Join(t.Context(), replica.Config{DB: d, Name: name, Free: []func(context.Context, *sql.Tx, []int64) error{record.FreeTx, entries.FreeTx}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,11 +65,11 @@ func claim(ctx context.Context, tx *sql.Tx, owner int64, condition string, args 
 		if err := scan(row, &w.Record, &event); err != nil {
 			return err
 		}
-		if err := json.Unmarshal([]byte(event), &w.Event); err != nil {
+		if json.Unmarshal([]byte(event), &w.Event) != nil {
 			unreadable = append(unreadable, w.ID)
-			return nil
+		} else {
+			works = append(works, w)
 		}
-		works = append(works, w)
 		return nil
 	}, claimed+condition+` RETURNING `+columns+`, event`, append([]any{owner, time.Now().UnixMilli()}, args...)...)
 	if err != nil {
