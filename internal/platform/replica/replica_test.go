@@ -37,7 +37,9 @@ func join(t *testing.T, d *db.DB, name string) *one {
 	var err error
 	o.Self, err = replica.Join(t.Context(), replica.Config{
 		DB: d, Name: name, Program: "1.0", Log: slog.New(slog.NewTextHandler(o.log, nil)),
-		About: func() replica.About { return replica.About{Address: "10.0.0.1", Egress: "shared", Reachable: name != "deaf"} },
+		About: func() replica.About {
+			return replica.About{Address: "10.0.0.1", Egress: "shared", Reachable: name != "deaf"}
+		},
 		Free: []func(ctx context.Context, tx *sql.Tx, dead []int64) error{func(_ context.Context, _ *sql.Tx, dead []int64) error {
 			o.mu.Lock()
 			defer o.mu.Unlock()
@@ -285,4 +287,3 @@ func must(t testing.TB, err error) {
 		t.FailNow()
 	}
 }
-
