@@ -31,11 +31,12 @@ const (
 	// idle is how often the database is asked for work that nobody announced, such as what was held; idleAmong is how often it is where other
 	// replicas store and release records, too.
 	idle, idleAmong = 5 * time.Second, time.Second
-	// comparing is how often what is in hand is compared with what the database says.
-	comparing = 7500 * time.Millisecond
 	// While the database is away it is asked again after firstPause, which doubles up to lastPause.
 	firstPause, lastPause = time.Second, 15 * time.Second
 )
+
+// comparing is how often what is in hand is compared with what the database says.
+var comparing = 7500 * time.Millisecond
 
 // Accounts tells whose list a media-server user belongs to; *account.Store is one.
 type Accounts interface {

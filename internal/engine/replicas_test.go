@@ -318,6 +318,59 @@ func TestAReplicaThatSleptTooLongWritesNothing(t *testing.T) {
 	stop()
 }
 
+// A replica sleeps while it looks a title up, without a beat, so it does not know yet that it was taken for dead: nothing of it is stored.
+func TestWhatAnEvictedReplicaFoundIsNotStored(t *testing.T) {
+	t.Parallel()
+	w := newTown(t)
+	asleep, other := w.join(w.address), w.join(w.address)
+	sleeping, awake := make(chan struct{}), make(chan struct{})
+	asleep.matcher.hold(func(watch.Event) {
+		sleeping <- struct{}{}
+		<-awake
+	})
+	w.store(other, episode("show 8", "mira", 1))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { asleep.Run(ctx, 5*time.Second); close(ended) }()
+	<-sleeping
+	w.evict(asleep)
+	other.start(w)
+	before := other.settled(t, 1)
+	close(awake)
+	for asleep.InHand() > 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	<-ended
+	if after := other.settled(t, 1); before.Message.Text != "marked as watched" || !after.UpdatedAt.Equal(before.UpdatedAt) || len(asleep.Runs.Samples()) != 0 {
+		t.Errorf("the record was %s %q at %v and is %s %q at %v; counted are %v",
+			before.Status, before.Message.Text, before.UpdatedAt, after.Status, after.Message.Text, after.UpdatedAt, asleep.Runs.Samples())
+	}
+	if writes := w.list.Writes(); len(writes) != 2 {
+		t.Errorf("written were %+v", writes)
+	}
+}
+
+// What a replica has claimed and knows nothing of is done again: the answer to its claim was lost.
+func TestWhatIsInHandAndForgottenIsDoneAgain(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	var id int64
+	err := h.DB.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
+		id, err = record.Insert(ctx, tx, episode("a", "mira", 1), false, time.Now())
+		return err
+	})
+	must(t, err)
+	works, err := h.records.Claim(t.Context(), h.Replica.Incarnation(), 1)
+	if err != nil || len(works) != 1 {
+		t.Fatal(works, err)
+	}
+	h.run(t)
+	if r := h.settled(t, id); r.Status != record.Success || r.Attempts != 1 {
+		t.Errorf("the record is %s after %d attempts", r.Status, r.Attempts)
+	}
+}
+
 // The line between a replica and the database is cut again and again, while answers are on their way: whether what it committed is there is not known then.
 func TestAnswersLostAtCommit(t *testing.T) {
 	t.Parallel()
