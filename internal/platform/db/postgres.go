@@ -157,13 +157,12 @@ func (s *server) prepare(ctx context.Context, migrations fs.FS) (version int64, 
 }
 
 // identify finds out whether the server takes parameters at the start of a connection, and the key of its lock: each schema has
-// its own, and a lock holds within a database. It has the server know now_ms, as SQLite does.
+// its own, and a lock holds within a database. It gives the server the functions that it lacks.
 func (s *server) identify(ctx context.Context) (err error) {
 	pool := s.dial.pool(1, begins{})
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	var schema sql.NullString
-	var clock bool
-	if err := pool.QueryRowContext(ctx, "SELECT current_schema(), to_regprocedure('now_ms()') IS NOT NULL").Scan(&schema, &clock); err != nil {
+	if err := pool.QueryRowContext(ctx, "SELECT current_schema()").Scan(&schema); err != nil {
 		return err
 	}
 	if !schema.Valid {
@@ -172,9 +171,30 @@ func (s *server) identify(ctx context.Context) (err error) {
 	name := fnv.New64a()
 	_, _ = name.Write([]byte("watchmark " + schema.String))
 	s.dial.key = int64(name.Sum64())
-	if clock {
-		return nil
+	for signature, definition := range functions {
+		var known bool
+		if err := pool.QueryRowContext(ctx, "SELECT to_regprocedure(?) IS NOT NULL", signature).Scan(&known); err != nil {
+			return err
+		}
+		if !known {
+			if err := s.define(ctx, pool, definition); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// functions are those of SQLite that statements use and PostgreSQL lacks, by their signatures.
+var functions = map[string]string{
+	"now_ms()": `now_ms() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'`,
+	"json_valid(text)": `json_valid(document TEXT) RETURNS BOOLEAN LANGUAGE plpgsql IMMUTABLE AS
+		'BEGIN PERFORM CAST(document AS JSON); RETURN TRUE; EXCEPTION WHEN data_exception THEN RETURN FALSE; END'`,
+	// Paths are of one step.
+	"json_extract(text,text)": `json_extract(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS 'SELECT CAST(document AS JSON) ->> substr(path, 3)'`,
+}
+
+func (s *server) define(ctx context.Context, pool *sql.DB, definition string) error {
 	tx, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -182,7 +202,7 @@ func (s *server) identify(ctx context.Context) (err error) {
 	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
 	for _, statement := range []string{
 		"SELECT pg_advisory_xact_lock(" + strconv.FormatInt(s.dial.key, 10) + ")", // two must not replace it at the same time
-		"CREATE OR REPLACE FUNCTION now_ms() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'",
+		"CREATE OR REPLACE FUNCTION " + definition,
 	} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err

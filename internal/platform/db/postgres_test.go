@@ -153,6 +153,9 @@ func TestValuesAreTheSameOnBoth(t *testing.T) {
 			{`SELECT 'a%b' LIKE ? ESCAPE '\'`, []any{db.Containing("A%")}, "1"},
 			{`SELECT ?`, []any{"a\x00b\xffc"}, "a\uFFFDb\uFFFDc"},
 			{`SELECT ?`, []any{nil}, "<nil>"},
+			{`SELECT COUNT(*) FROM settings WHERE updated_at > 0 AND +key = ? GROUP BY +key UNION ALL SELECT 7`, []any{"a"}, "7"},
+			{`SELECT CASE WHEN json_valid(?) THEN json_extract('{"text":"so"}', '$.text') ELSE 'no' END`, []any{`{"a":1}`}, "so"},
+			{`SELECT CASE WHEN json_valid(?) THEN 'yes' ELSE 'no' END`, []any{`{"code":`}, "no"},
 			{`SELECT CAST(? AS INTEGER) + 1`, []any{int64(1) << 40}, "1099511627777"},
 		} {
 			var got any

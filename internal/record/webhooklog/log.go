@@ -110,7 +110,7 @@ func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
 const columns = `id, at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body`
 
 // reasonText is the text of a reason, be it stored as a value or as mere text.
-const reasonText = `(CASE WHEN reason LIKE '{"code":%' AND json_valid(reason) THEN reason ->> '$.text' ELSE reason END)`
+const reasonText = `(CASE WHEN reason LIKE '{"code":%' AND json_valid(reason) THEN json_extract(reason, '$.text') ELSE reason END)`
 
 // List is the newest entries that pass the filter, and the cursor of the next page (0 = none).
 func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, err error) {
