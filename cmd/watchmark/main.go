@@ -18,21 +18,23 @@ import (
 
 // cli is the command line; every field is a command.
 type cli struct {
-	Serve    serveCommand    `cmd:"" help:"Run the service."`
-	Demo     demoCommand     `cmd:"" help:"Try the service with a simulated Bangumi, webhooks of every source and an open page."`
-	Simulate simulateCommand `cmd:"" help:"Run a simulated Bangumi, to try things without touching a real list."`
-	Match    matchCommand    `cmd:"" help:"Show how a title would be matched, and why. Marks nothing."`
-	Archive  archiveCommand  `cmd:"" help:"Import, show and search the offline data: a local copy of Bangumi."`
-	APIKey   apiKeyCommand   `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
-	Password passwordCommand `cmd:"" help:"Set the administrator's password and end all sessions."`
-	Codes    codesCommand    `cmd:"" name:"two-factor" help:"Switch off the code at sign-in."`
-	Doctor   doctorCommand   `cmd:"" help:"Check this machine and the services outside: say what is wrong, and what to do."`
-	Health   healthCommand   `cmd:"" help:"Check whether the service that runs on a data folder is healthy; for health checks of containers."`
-	Backup   backupCommand   `cmd:"" help:"Write the whole data folder into one file. The service may be running."`
-	Restore  restoreCommand  `cmd:"" help:"Replace the contents of the data folder by a backup."`
-	Service  serviceCommand  `cmd:"" help:"Let the system start the service automatically: systemd, or launchd of macOS."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
-	Help     helpCommand     `cmd:"" help:"Show how a command is used, as --help does."`
+	Serve        serveCommand        `cmd:"" help:"Run the service."`
+	Demo         demoCommand         `cmd:"" help:"Try the service with a simulated Bangumi, webhooks of every source and an open page."`
+	Simulate     simulateCommand     `cmd:"" help:"Run a simulated Bangumi, to try things without touching a real list."`
+	Match        matchCommand        `cmd:"" help:"Show how a title would be matched, and why. Marks nothing."`
+	Archive      archiveCommand      `cmd:"" help:"Import, show and search the offline data: a local copy of Bangumi."`
+	APIKey       apiKeyCommand       `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
+	Password     passwordCommand     `cmd:"" help:"Set the administrator's password and end all sessions."`
+	Codes        codesCommand        `cmd:"" name:"two-factor" help:"Switch off the code at sign-in."`
+	Doctor       doctorCommand       `cmd:"" help:"Check this machine and the services outside: say what is wrong, and what to do."`
+	Health       healthCommand       `cmd:"" help:"Check whether the service that runs on a data folder is healthy; for health checks of containers."`
+	Backup       backupCommand       `cmd:"" help:"Write the whole data folder into one file. The service may be running."`
+	Restore      restoreCommand      `cmd:"" help:"Replace the contents of the data folder by a backup."`
+	MoveDatabase moveDatabaseCommand `cmd:"" name:"move-database" help:"Move the data to a PostgreSQL database, or back. The service must be stopped."`
+
+	Service serviceCommand `cmd:"" help:"Let the system start the service automatically: systemd, or launchd of macOS."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+	Help    helpCommand    `cmd:"" help:"Show how a command is used, as --help does."`
 
 	ImportFrom importFromCommand `cmd:"" name:"import-from" help:"Move in from another tool: show what its folder holds, then take it. The service must be stopped."`
 

@@ -3,7 +3,6 @@ package app
 import (
 	"path/filepath"
 
-	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/upkeep/backup"
 )
@@ -22,6 +21,6 @@ func (d *Data) newBackups(o Options) *backup.Service {
 		DataDir: o.DataDir, Dir: backupDir(o.DataDir, d.Settings.Current()), Schedule: d.jobs, Log: d.log,
 		Keep:       func() int { return d.Settings.Current().Backup.Keep },
 		Plan:       d.plan("backup.cron", func(s settings.Settings) string { return s.Backup.Cron }),
-		KeyOutside: environment(o.Environ, secret.KeyEnv) != "",
+		KeyOutside: givenKey(o) != "",
 	})
 }

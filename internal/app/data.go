@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 	_ "time/tzdata" // dumps are published by the clock of a zone that small systems do not know
 
@@ -34,6 +33,7 @@ import (
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/upkeep/movedb"
 )
 
 // Options say where a service lives and what overrides its settings.
@@ -148,15 +148,14 @@ func openDatabase(ctx context.Context, o Options) (*db.DB, error) {
 }
 
 func (d *Data) build(ctx context.Context, o Options) error {
-	inUse, err := holdsSecrets(ctx, d.db)
-	if err != nil {
+	if err := movedb.Refusal(ctx, d.db); err != nil {
 		return err
 	}
-	box, err := secret.OpenBox(o.DataDir, environment(o.Environ, secret.KeyEnv), inUse)
-	if err != nil {
+	var err error
+	if d.box, err = openBox(ctx, d.db, o); err != nil {
 		return err
 	}
-	d.box = box
+	box := d.box
 	file, err := configFile(o)
 	if err != nil {
 		return err
@@ -332,13 +331,4 @@ func configFile(o Options) (string, error) {
 		return "", fmt.Errorf("look for the settings file: %w", err)
 	}
 	return path, nil
-}
-
-func environment(environ []string, name string) string {
-	for _, entry := range environ {
-		if value, found := strings.CutPrefix(entry, name+"="); found {
-			return value
-		}
-	}
-	return ""
 }

@@ -90,8 +90,12 @@ func (i *integrity) stop() {
 	<-i.ended
 }
 
-// checkThere returns an error where a data folder has a key and no database: a new one would hide that the old one is lost.
+// checkThere returns an error where a data folder has a key and no database, or where its database was moved: a new one would hide that.
 func checkThere(ctx context.Context, dir string) error {
+	if aside := filepath.Join(dir, db.FileName+movedSuffix); missing(filepath.Join(dir, db.FileName)) && !missing(aside) {
+		return fmt.Errorf("the data of this folder was moved to a PostgreSQL database: name it with database.url in the settings file, or with WATCHMARK_DATABASE_URL. "+
+			"To move it back, run watchmark move-database --from URL; to go on with what it was before, rename %s to %s", aside, db.FileName)
+	}
 	key := filepath.Join(dir, secret.KeyFile)
 	if _, err := os.Stat(key); errors.Is(err, fs.ErrNotExist) {
 		return nil

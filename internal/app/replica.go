@@ -9,6 +9,7 @@ import (
 	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/record"
+	"watchmark/internal/upkeep/movedb"
 )
 
 // leaveTime is how long leaving may take: others would find out by themselves.
@@ -27,10 +28,16 @@ func (a *App) join(ctx context.Context) error {
 	a.self, err = replica.Join(ctx, replica.Config{
 		DB: a.db, Name: name, Program: Version(), Log: a.log,
 		About: func() replica.About { return replica.About{Reachable: a.catalog.Reachability().Reachable} },
-		Free:  []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, schedule.FreeTx},
+		Free:  free,
 	})
-	return err
+	if err != nil || a.db.Alone() {
+		return err
+	}
+	return movedb.Refusal(ctx, a.db) // who moves it looks for replicas when it says so
 }
+
+// free give back what dead incarnations have in hand.
+var free = []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, schedule.FreeTx}
 
 // leave gives back what this process has in hand.
 func (a *App) leave() error {

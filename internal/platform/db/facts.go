@@ -25,6 +25,34 @@ func Fact(ctx context.Context, from Querier, name string) (value string, err err
 	return value, nil
 }
 
+// FactsTable is the name of their table.
+const FactsTable = "facts"
+
+// Facts are all facts by name.
+func (d *DB) Facts(ctx context.Context) (map[string]string, error) {
+	all := map[string]string{}
+	err := Each(ctx, d.Read(), "read the facts", func(row Row) error {
+		var name, value string
+		err := row.Scan(&name, &value)
+		all[name] = value
+		return err
+	}, `SELECT name, value FROM facts`)
+	return all, err
+}
+
+// SetFacts replaces all facts.
+func SetFacts(ctx context.Context, tx *sql.Tx, all map[string]string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM facts`); err != nil {
+		return fmt.Errorf("forget the facts: %w", err)
+	}
+	for name, value := range all {
+		if err := SetFact(ctx, tx, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // SetFact says what holds for the whole database.
 func SetFact(ctx context.Context, tx *sql.Tx, name, value string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -31,4 +32,9 @@ func List(ctx context.Context, d *db.DB) ([]Replica, error) {
 		return r, err
 	}, `SELECT incarnation, replica, address, state = 'live', state = 'live' AND lease_until > now_ms(), lease_until, started_at, program, schema, reachable, egress, clock_offset, settings_digest
 		FROM replicas ORDER BY replica, incarnation`)
+}
+
+// ForgetAll forgets all replicas, for who knows that none of them is there, and answers their incarnations.
+func ForgetAll(ctx context.Context, tx *sql.Tx) ([]int64, error) {
+	return db.Values[int64](ctx, tx, "forget the replicas", `DELETE FROM replicas RETURNING incarnation`)
 }

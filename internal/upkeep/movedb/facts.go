@@ -62,14 +62,8 @@ func IsFull(ctx context.Context, d *db.DB) (bool, error) {
 
 // factsOf are the facts of a source that its target takes over.
 func factsOf(ctx context.Context, d *db.DB) (map[string]string, error) {
-	facts := map[string]string{}
-	err := db.Each(ctx, d.Read(), "read the facts", func(row db.Row) error {
-		var name, value string
-		err := row.Scan(&name, &value)
-		if name != filling && name != movedTo {
-			facts[name] = value
-		}
-		return err
-	}, `SELECT name, value FROM facts`)
+	facts, err := d.Facts(ctx)
+	delete(facts, filling)
+	delete(facts, movedTo)
 	return facts, err
 }

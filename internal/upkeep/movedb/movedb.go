@@ -80,7 +80,7 @@ func tablesOf(ctx context.Context, d *db.DB) ([]db.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(tables, func(t db.Table) bool { return t.Name == "facts" }), nil
+	return slices.DeleteFunc(tables, func(t db.Table) bool { return t.Name == db.FactsTable }), nil
 }
 
 // Fill copies all of from to the database to, and makes sure that both are the same then. Nobody may use to before Release, with which it has the
@@ -194,13 +194,8 @@ func Release(ctx context.Context, to *db.DB, free func(ctx context.Context, tx *
 				return fmt.Errorf("make a trigger: %w", err)
 			}
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM facts`); err != nil {
-			return fmt.Errorf("forget how far the move was: %w", err)
-		}
-		for name, value := range now.Facts {
-			if err := db.SetFact(ctx, tx, name, value); err != nil {
-				return err
-			}
+		if err := db.SetFacts(ctx, tx, now.Facts); err != nil {
+			return err
 		}
 		return free(ctx, tx)
 	})

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"watchmark/internal/platform/db"
-	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/postgrestest"
 	"watchmark/internal/upkeep/movedb"
 )
@@ -18,7 +17,7 @@ import (
 // folder is a new database in a folder.
 func folder(t *testing.T) *db.DB {
 	t.Helper()
-	return dbtest.Open(t)
+	return closed(t)(db.Open(t.Context(), t.TempDir()))
 }
 
 // server is a new database in PostgreSQL.

@@ -132,7 +132,7 @@ func (s *sum) add(row []any, cleaned int64) {
 		case nil:
 			s.row = append(s.row, 0)
 		case int64:
-			s.row = binary.BigEndian.AppendUint64(append(s.row, 1), uint64(value)) //nolint:gosec // its bits
+			s.row = binary.BigEndian.AppendUint64(append(s.row, 1), uint64(value))
 		case float64:
 			s.row = binary.BigEndian.AppendUint64(append(s.row, 2), math.Float64bits(value))
 		case string:

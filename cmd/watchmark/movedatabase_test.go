@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/testkit/postgrestest"
+)
+
+// serveOn starts the service on a data folder and a database on a server.
+func serveOn(t *testing.T, data, address, catalogURL string) *process {
+	t.Helper()
+	return launch(t, command(t, []string{"WATCHMARK_CATALOG_API_URL=" + catalogURL, "WATCHMARK_CATALOG_WEB_URL=" + catalogURL, "WATCHMARK_AUTH_WEBHOOK_KEY=" + webhooks, "WATCHMARK_DATABASE_URL=" + address},
+		"serve", "--listen", "127.0.0.1:0", "--data", data), serviceListens)
+}
+
+// mustFail runs a command that must fail and say something.
+func mustFail(t *testing.T, environ []string, says string, args ...string) {
+	t.Helper()
+	if got := finish(t, command(t, environ, args...), ""); got.code != 1 || !strings.Contains(got.err, says) {
+		t.Errorf("%v ends with %d and says %q, not %q", args, got.code, got.err, says)
+	}
+}
+
+// did runs a command that must succeed, and answers what it prints.
+func did(t *testing.T, args ...string) string {
+	t.Helper()
+	got := finish(t, command(t, nil, args...), "")
+	if got.code != 0 {
+		t.Fatalf("%v ends with %d: %s", args, got.code, got.err)
+	}
+	return got.out
+}
+
+func TestDataMovesToAServerAndBack(t *testing.T) {
+	address := postgrestest.Schema(t, postgrestest.Shared(t).URL())
+	list := simulate(t)
+	data, back := t.TempDir(), filepath.Join(t.TempDir(), "back")
+	service, key := furnished(t, list, data)
+
+	mustFail(t, nil, "another watchmark runs on this data folder", "move-database", "--to", address, "--data", data)
+	mustHold(t, did(t, "move-database", "--to", address, "--data", data, "--dry-run"), "records", "accounts", "Nothing was moved")
+	if schema, err := db.ServerSchema(t.Context(), address); err != nil || schema != 0 {
+		t.Errorf("the dry run left schema version %d (%v)", schema, err)
+	}
+	service.kill()
+	mustHold(t, did(t, "move-database", "--to", address, "--data", data), "records", "watchmark.db.moved", "WATCHMARK_DATABASE_URL")
+	if got := finish(t, command(t, nil, "serve", "--data", data), ""); got.code != 1 || !strings.Contains(got.err, "was moved to a PostgreSQL database") {
+		t.Errorf("a service without the address ends with %d: %s", got.code, got.err)
+	}
+	mustFail(t, nil, "was moved already", "move-database", "--to", address, "--data", data)
+
+	there := serveOn(t, data, address, list.url)
+	var records struct{ Items []record }
+	wants(t, http.StatusOK, http.MethodGet, there.url+"/api/records", key, "", &records)
+	if len(records.Items) != 1 || records.Items[0].Status != "success" {
+		t.Errorf("records %+v", records)
+	}
+	mustHold(t, wants(t, http.StatusOK, http.MethodPost, there.url+"/api/accounts/1/test", key, "", nil).body, `"ok":true`)
+	if r := there.settled(key, there.send(strings.Replace(episode1, `"episode":1`, `"episode":2`, 1))); r.Status != "success" || r.ID <= records.Items[0].ID {
+		t.Errorf("a new record is %+v", r)
+	}
+	must(t, os.MkdirAll(back, 0o700))
+	secretKey, err := os.ReadFile(filepath.Join(data, "secret.key"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(back, "secret.key"), secretKey, 0o600))
+	mustFail(t, nil, "the service runs on this database", "move-database", "--from", address, "--data", back)
+	must(t, there.cmd.Process.Signal(os.Interrupt))
+	<-there.ended
+
+	mustFail(t, nil, "missing: put the old secret.key back", "move-database", "--from", address, "--data", t.TempDir())
+	other := []string{"WATCHMARK_SECRET_KEY=" + strings.Repeat("ab", 32)}
+	mustFail(t, append(other, "WATCHMARK_DATABASE_URL="+address), "is not the one of its database", "serve", "--data", t.TempDir())
+	mustFail(t, []string{"WATCHMARK_DATABASE_URL=" + address}, "needs a key that all replicas have", "serve", "--data", t.TempDir())
+	mustFail(t, other, "is not the one of its database", "move-database", "--from", address, "--data", back)
+	mustHold(t, did(t, "move-database", "--from", address, "--data", back, "--dry-run"), "records", "Nothing was moved")
+	mustHold(t, did(t, "move-database", "--from", address, "--data", back), "records", "does not start on the old database")
+	mustFail(t, []string{"WATCHMARK_DATABASE_URL=" + address}, "was moved to the data folder "+back, "serve", "--data", data)
+	home := serve(t, back, list.url)
+	wants(t, http.StatusOK, http.MethodGet, home.url+"/api/records", key, "", &records)
+	if len(records.Items) != 2 {
+		t.Errorf("records %+v", records)
+	}
+	mustHold(t, wants(t, http.StatusOK, http.MethodPost, home.url+"/api/accounts/1/test", key, "", nil).body, `"ok":true`)
+}
+
+// TestAKilledMoveGoesOn kills the command between its steps.
+func TestAKilledMoveGoesOn(t *testing.T) {
+	address := postgrestest.Schema(t, postgrestest.Shared(t).URL())
+	data := t.TempDir()
+	d, err := db.Open(t.Context(), data)
+	must(t, err)
+	must(t, d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+			INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title, release_date, event, created_at, updated_at)
+			SELECT 'processing', 0, 'plex', 'finished', 'episode', 'mira', 'title ' || i, '', '', '{}', i, i FROM n`)
+		return err
+	}))
+	must(t, d.Close())
+	key := filepath.Join(data, "secret.key")
+	must(t, os.WriteFile(key, []byte(strings.Repeat("ab", 32)), 0o600))
+
+	for _, at := range []string{`copying: +(3)\d`, `copying: +(6)\d`, `comparing: +(4)\d`} {
+		launch(t, command(t, nil, "move-database", "--to", address, "--data", data), regexp.MustCompile(at)).kill()
+	}
+	mustFail(t, []string{"WATCHMARK_DATABASE_URL=" + address, "WATCHMARK_SECRET_KEY=" + strings.Repeat("ab", 32)}, "run it again to its end", "serve", "--data", t.TempDir())
+	mustHold(t, did(t, "move-database", "--to", address, "--data", data), "30000")
+
+	to, err := db.OpenServer(t.Context(), address)
+	must(t, err)
+	defer func() { must(t, to.Close()) }()
+	var received int
+	must(t, to.Read().QueryRowContext(t.Context(), `SELECT COUNT(*) FROM records WHERE status = 'received'`).Scan(&received))
+	if received != 30000 {
+		t.Errorf("%d of 30000 that were in work are given back", received)
+	}
+}
