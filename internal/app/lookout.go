@@ -354,7 +354,10 @@ func (a *App) lookAtImports(ctx context.Context) error {
 
 // lookAtDoor tells that somebody guessed passwords until the door was locked.
 func (a *App) lookAtDoor(ctx context.Context) error {
-	key, until := a.Auth.Locked()
+	key, until, err := a.Auth.Locked(ctx)
+	if err != nil {
+		return err
+	}
 	state := ""
 	if strings.HasPrefix(key, auth.KnownBrowser) {
 		key = "a known browser" // its id tells nobody anything

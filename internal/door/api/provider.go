@@ -152,7 +152,7 @@ func (p provider) finish(ctx context.Context, in *struct {
 func (p provider) enter(ctx context.Context, a oidc.Answer, v auth.Visitor) (opened auth.Opened, next string, err error) {
 	counted := false
 	entry, next, err := p.oidc.Finish(ctx, a, func() error {
-		err := p.Guard.Store.Knock(v)
+		err := p.Guard.Store.Knock(ctx, v)
 		counted = err == nil
 		return err
 	})
@@ -160,7 +160,7 @@ func (p provider) enter(ctx context.Context, a oidc.Answer, v auth.Visitor) (ope
 		opened, err = p.Guard.Store.Enter(ctx, entry, v)
 	}
 	if counted && err != nil && !errors.Is(err, oidc.ErrRefused) && !errors.Is(err, oidc.ErrNotAllowed) {
-		p.Guard.Store.Withdraw(v)
+		err = errors.Join(err, p.Guard.Store.Withdraw(ctx, v))
 	}
 	return opened, next, err
 }

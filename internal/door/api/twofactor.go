@@ -58,7 +58,7 @@ func (s *server) registerTwoFactor() {
 	}, func(ctx context.Context, _ *none) (*none, error) {
 		_, err := person(ctx)
 		if err == nil {
-			s.Guard.Store.CancelEnrolment()
+			err = s.Guard.Store.CancelEnrolment(ctx)
 		}
 		return nil, err
 	})

@@ -2,8 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -19,8 +17,17 @@ func (s *Store) NeedsSetup(ctx context.Context) (bool, error) {
 	return name == "", err
 }
 
-// SetupToken is the token that Setup wants, to be shown in the one-time setup link.
-// It is made with the store, lives in memory only, and answers ErrSetupDone once
+const (
+	// setupLife is how long a setup link is good when nobody uses it, and setupsMost how many there may be: one of each replica.
+	setupLife  = 30 * 24 * time.Hour
+	setupsMost = 50
+)
+
+// setupLink is what is known of a setup link beside its token: nothing.
+type setupLink struct{}
+
+// SetupToken is the token that Setup wants, at whatever replica, to be shown in the one-time setup link.
+// It is one of this process; where no other replica is, those of earlier ones are good no more. The error is ErrSetupDone once
 // there is an administrator.
 func (s *Store) SetupToken(ctx context.Context) (string, error) {
 	needed, err := s.NeedsSetup(ctx)
@@ -30,7 +37,15 @@ func (s *Store) SetupToken(ctx context.Context) (string, error) {
 	if !needed {
 		return "", ErrSetupDone
 	}
-	return s.setupToken, nil
+	if _, known, err := s.setups.Find(ctx, s.setupToken); err != nil || known {
+		return s.setupToken, err
+	}
+	if s.db.Alone() {
+		if err := s.setups.Clear(ctx); err != nil {
+			return "", err
+		}
+	}
+	return s.setupToken, s.setups.Put(ctx, s.setupToken, setupLink{})
 }
 
 // Setup creates the administrator. Of two callers at the same moment one succeeds.
@@ -45,14 +60,23 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 	if !needed {
 		return ErrSetupDone
 	}
-	if err := s.door.knock(s.policy(), false, addressKey(remote)); err != nil {
+	if err := s.door.knock(ctx, s.policy(), false, addressKey(remote)); err != nil {
 		return err
 	}
-	given, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.setupToken))
-	if subtle.ConstantTimeCompare(given[:], want[:]) != 1 {
+	_, right, err := s.setups.Find(ctx, token)
+	if err != nil {
+		return err
+	}
+	if !right {
+		if needed, err := s.NeedsSetup(ctx); err != nil || !needed {
+			return errors.Join(err, ErrSetupDone) // with this link, a moment ago
+		}
 		return ErrBadSetupToken
 	}
-	s.door.forgive(addressKey(remote))
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.door.forgive(ctx, tx, addressKey(remote)) })
+	if err != nil {
+		return err
+	}
 	if err := checkName(name); err != nil {
 		return err
 	}
@@ -77,11 +101,11 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 		if err != nil {
 			return fmt.Errorf("create the administrator: %w", err)
 		}
-		return nil
+		return s.setups.ClearTx(ctx, tx)
 	})
 }
 
-// SetPassword gives the administrator a new password and ends all sessions. It returns a
+// SetPassword gives the administrator a new password, ends all sessions and forgets all failed attempts. It returns a
 // *reason.FieldError for the password, or ErrUnknownAdmin when nobody has the name; the text then tells
 // the right name, so it is for the owner of the machine only.
 func (s *Store) SetPassword(ctx context.Context, name, password string) error {
@@ -105,7 +129,10 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 		if changed == 0 {
 			return unknownAdmin(ctx, tx)
 		}
-		return endSessions(ctx, tx)
+		if err := endSessions(ctx, tx); err != nil {
+			return err
+		}
+		return forgiveAll(ctx, tx)
 	})
 }
 

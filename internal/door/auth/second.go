@@ -38,13 +38,14 @@ type Enrolment struct {
 	URI    string `json:"uri" doc:"The same as an otpauth address, for a QR code."`
 }
 
-// enrolling is an Enrolment in memory. There is one administrator, so there is one of it.
+// enrolling is an Enrolment under way. There is one administrator, so there is one of it, by the name enrolled.
 type enrolling struct {
-	admin  int64
-	name   string
-	secret []byte
-	until  time.Time
+	Admin  int64
+	Name   string
+	Secret []byte
 }
+
+const enrolled = "administrator"
 
 // factor is the stored second factor of an administrator.
 type factor struct {
@@ -160,78 +161,67 @@ func (s *Store) StartTwoFactor(ctx context.Context, name, password string, v Vis
 	if f != nil {
 		return Enrolment{}, ErrTwoFactorOn
 	}
-	made := enrolling{admin: id, name: name, secret: randomBytes(totpSecretBytes), until: time.Now().Add(enrolmentLife)}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.enrolling = &made
+	made := enrolling{Admin: id, Name: name, Secret: randomBytes(totpSecretBytes)}
+	if err := s.enrolments.Put(ctx, enrolled, made); err != nil {
+		return Enrolment{}, err
+	}
 	return made.shown(), nil
 }
 
-func (e *enrolling) shown() Enrolment {
-	return Enrolment{Secret: base32Plain.EncodeToString(e.secret), URI: totpURI(e.name, e.secret)}
+func (e enrolling) shown() Enrolment {
+	return Enrolment{Secret: base32Plain.EncodeToString(e.Secret), URI: totpURI(e.Name, e.Secret)}
 }
 
 // Enrolment is the second factor that is being set up; false when there is none, or no longer.
-func (s *Store) Enrolment() (Enrolment, bool) {
-	e := s.underWay()
-	if e == nil {
-		return Enrolment{}, false
+func (s *Store) Enrolment(ctx context.Context) (e Enrolment, underWay bool, err error) {
+	made, underWay, err := s.enrolments.Find(ctx, enrolled)
+	if err != nil || !underWay {
+		return Enrolment{}, false, err
 	}
-	return e.shown(), true
-}
-
-func (s *Store) underWay() *enrolling {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.enrolling != nil && time.Now().After(s.enrolling.until) {
-		s.enrolling = nil
-	}
-	return s.enrolling
+	return made.shown(), true, nil
 }
 
 // CancelEnrolment gives up what StartTwoFactor began.
-func (s *Store) CancelEnrolment() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.enrolling = nil
-}
+func (s *Store) CancelEnrolment(ctx context.Context) error { return s.enrolments.Drop(ctx, enrolled) }
 
 // ConfirmTwoFactor turns the second factor on once the app gives the right code, ends every session
 // but that of the token keep, and returns the recovery codes, which nobody can see again. It
 // returns ErrNoEnrolment or ErrBadCode.
 func (s *Store) ConfirmTwoFactor(ctx context.Context, code, keep string) (recovery []string, err error) {
-	e := s.underWay()
-	if e == nil {
+	e, underWay, err := s.enrolments.Find(ctx, enrolled)
+	if err != nil {
+		return nil, err
+	}
+	if !underWay {
 		return nil, ErrNoEnrolment
 	}
-	step, ok := matchTOTP(e.secret, strings.ReplaceAll(code, " ", ""), time.Now(), 0)
+	step, ok := matchTOTP(e.Secret, strings.ReplaceAll(code, " ", ""), time.Now(), 0)
 	if !ok {
 		return nil, ErrBadCode
 	}
-	sealed := s.box.Seal(string(e.secret), factorPlace(e.admin))
+	sealed := s.box.Seal(string(e.Secret), factorPlace(e.Admin))
 	recovery = newRecoveryCodes()
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `INSERT INTO second_factors (admin_id, secret, last_step, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (admin_id) DO NOTHING`,
-			e.admin, sealed, step, time.Now().UnixMilli())
+			e.Admin, sealed, step, time.Now().UnixMilli())
 		if err != nil {
 			return fmt.Errorf("store the second factor: %w", err)
 		}
 		if made, err := result.RowsAffected(); err != nil || made == 0 {
 			return errors.Join(err, ErrNoEnrolment) // confirmed by another request
 		}
-		if err := storeRecoveryCodes(ctx, tx, e.admin, recovery); err != nil {
+		if err := storeRecoveryCodes(ctx, tx, e.Admin, recovery); err != nil {
 			return err
 		}
 		// Sessions from before were opened without a code.
 		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE token_hash <> ?`, digest(keep)); err != nil {
 			return fmt.Errorf("end the other sessions: %w", err)
 		}
-		return nil
+		return s.enrolments.ClearTx(ctx, tx)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.CancelEnrolment()
 	return recovery, nil
 }
 

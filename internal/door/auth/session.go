@@ -44,32 +44,31 @@ func (s *Store) Login(ctx context.Context, name, password, code string, v Visito
 		return Opened{}, err
 	}
 	var opened Opened
+	_, doors := s.doors(name, v)
 	p, err := s.prove(ctx, id, code)
 	if err == nil {
-		opened, err = s.openSession(ctx, id, hash, "", p, v)
+		opened, err = s.openSession(ctx, id, hash, "", p, doors, v)
 	}
-	_, doors := s.doors(name, v)
 	switch {
 	case err == nil:
-		s.door.forgive(doors...)
 		opened.Device = s.deviceOf(v.Device, name)
 	case errors.Is(err, ErrCodeNeeded): // the password was right; to forgive everything would let codes be guessed for ever
-		s.door.withdraw(doors...)
+		err = errors.Join(err, s.door.withdraw(ctx, doors...))
 	}
 	return opened, err
 }
 
 // Knock counts an attempt to come in by a provider. It is counted as failed until
 // Enter succeeds or Withdraw takes it back. It returns a *LockedError.
-func (s *Store) Knock(v Visitor) error {
+func (s *Store) Knock(ctx context.Context, v Visitor) error {
 	own, doors := s.doors("", v)
-	return s.door.knock(s.policy(), own, doors...)
+	return s.door.knock(ctx, s.policy(), own, doors...)
 }
 
 // Withdraw takes the last attempt back: nothing was guessed.
-func (s *Store) Withdraw(v Visitor) {
+func (s *Store) Withdraw(ctx context.Context, v Visitor) error {
 	_, doors := s.doors("", v)
-	s.door.withdraw(doors...)
+	return s.door.withdraw(ctx, doors...)
 }
 
 // Begin counts a sign-in by a provider that is begun, which costs more than its answer. It returns a *LockedError
@@ -94,18 +93,17 @@ func (s *Store) Enter(ctx context.Context, via string, v Visitor) (Opened, error
 	if err != nil {
 		return Opened{}, fmt.Errorf("look up the administrator: %w", err)
 	}
-	opened, err := s.openSession(ctx, id, hash, via, nil, v)
+	_, doors := s.doors("", v)
+	opened, err := s.openSession(ctx, id, hash, via, nil, doors, v)
 	if err == nil {
-		_, doors := s.doors("", v)
-		s.door.forgive(doors...)
 		opened.Device = s.deviceOf(v.Device, name)
 	}
 	return opened, err
 }
 
 // openSession opens a session, has p count, which is nil where nothing more is to be proved, and removes
-// sessions that ended and the one that the browser had. A password changed since hash was read opens nothing.
-func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, p proof, v Visitor) (Opened, error) {
+// sessions that ended, the one that the browser had, and the failures of doors. A password changed since hash was read opens nothing.
+func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, p proof, doors []string, v Visitor) (Opened, error) {
 	token, now := newToken(), time.Now()
 	expires := now.Add(s.policy().SessionLife)
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -130,7 +128,7 @@ func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, 
 		if opened == 0 {
 			return ErrBadCredentials
 		}
-		return nil
+		return s.door.forgive(ctx, tx, doors...)
 	})
 	if err != nil {
 		return Opened{}, err
@@ -151,7 +149,7 @@ func (s *Store) ChangePassword(ctx context.Context, name, before, after string, 
 	if err != nil {
 		return Opened{}, err
 	}
-	opened, err := s.openSession(ctx, id, hash, "", nil, v)
+	opened, err := s.openSession(ctx, id, hash, "", nil, nil, v)
 	opened.Device = s.deviceOf(v.Device, name)
 	return opened, err
 }
@@ -161,7 +159,7 @@ func (s *Store) reassure(ctx context.Context, name, password string, v Visitor) 
 	id, _, err = s.verify(ctx, name, password, v)
 	if err == nil {
 		_, doors := s.doors(name, v)
-		s.door.withdraw(doors...)
+		err = s.door.withdraw(ctx, doors...)
 	}
 	return id, err
 }
@@ -170,7 +168,7 @@ func (s *Store) reassure(ctx context.Context, name, password string, v Visitor) 
 // attempt stays counted as failed until the caller forgives or withdraws it.
 func (s *Store) verify(ctx context.Context, name, password string, v Visitor) (id int64, hash string, err error) {
 	own, doors := s.doors(name, v)
-	if err := s.door.knock(s.policy(), own, doors...); err != nil {
+	if err := s.door.knock(ctx, s.policy(), own, doors...); err != nil {
 		return 0, "", err
 	}
 	id, hash, err = s.credentials(ctx, name)
@@ -189,7 +187,9 @@ func (s *Store) verify(ctx context.Context, name, password string, v Visitor) (i
 
 // Locked is whom too many failed attempts keep out at the moment, an address, a name or a browser, and
 // until when; empty when nobody.
-func (s *Store) Locked() (who string, until time.Time) { return s.door.locked(s.policy()) }
+func (s *Store) Locked(ctx context.Context) (who string, until time.Time, err error) {
+	return s.door.locked(ctx, s.policy())
+}
 
 // credentials are the id and the password hash behind the name; the decoy for an unknown one.
 func (s *Store) credentials(ctx context.Context, name string) (id int64, hash string, err error) {

@@ -8,7 +8,7 @@
 // request looks them up anew, so a password changed or a key made by the command
 // line counts at once in the running service; guessing is bounded per address, per
 // name and over all, and by itself in a browser of the administrator's, whom strangers so
-// cannot shut out. The counts of failures live in memory and end with the process.
+// cannot shut out. Sign-ins, codes and failures count for all replicas together.
 package auth
 
 import (
@@ -16,13 +16,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/tickets"
 )
 
 // Policy is what the settings say about signing in. It is read anew at each use.
@@ -37,36 +37,37 @@ type Policy struct {
 	Entries []string
 }
 
-// Store keeps the administrator, sessions and API keys in the database and counts
-// failed attempts in memory. It is safe for concurrent use.
+// Store keeps the administrator, sessions, API keys and failed attempts in the database. It is safe for concurrent use.
 type Store struct {
-	db         *db.DB
-	box        Sealer
-	policy     func() Policy
-	setupToken string
-	hasher     hasher
-	decoy      string
-	door       *door
-	strangers  *Allowances
-	starts     *Allowances // of sign-ins by a provider
+	db        *db.DB
+	box       Sealer
+	policy    func() Policy
+	hasher    hasher
+	decoy     string
+	door      *door
+	strangers *Allowances
+	starts    *Allowances // of sign-ins by a provider
 
-	mu        sync.Mutex
-	enrolling *enrolling // nil while no second factor is being set up
+	setups     *tickets.Kind[setupLink] // by their tokens
+	setupToken string                   // of this process
+	enrolments *tickets.Kind[enrolling]
 }
 
 // NewStore is the store over d under the policy that the function tells. box seals the secret of the
-// second factor. A new setup token is made with it.
+// second factor, sign-ins under way, and who failed to sign in.
 func NewStore(d *db.DB, box Sealer, policy func() Policy) *Store {
 	return &Store{
 		db:         d,
 		box:        box,
 		policy:     policy,
-		setupToken: newToken(),
 		hasher:     newHasher(),
 		decoy:      decoyHash(),
-		door:       newDoor(),
+		door:       newDoor(d, box),
 		strangers:  NewAllowances(strangerBurst, strangerPace),
 		starts:     NewAllowances(startBurst, 1/startWait.Seconds()),
+		setups:     tickets.New[setupLink](d, box, "setup", setupLife, setupsMost),
+		setupToken: newToken(),
+		enrolments: tickets.New[enrolling](d, box, "second_factor", enrolmentLife, 1),
 	}
 }
 

@@ -243,7 +243,7 @@ func (g *rig) groups() web.Groups {
 		Settings: web.Settings{
 			Settings: g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
 			TwoFactor: func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
-			Enrolment: func() (auth.Enrolment, bool) { return g.enrolment, g.enrolment.URI != "" },
+			Enrolment: func(context.Context) (auth.Enrolment, bool, error) { return g.enrolment, g.enrolment.URI != "", nil },
 		},
 		Debug: web.Debug{Accounts: g.accounts, Requests: g.log, Settings: g.settings, Lines: g.logs, Match: g.testMatch, Network: func() []diagnose.Result {
 			g.mu.Lock()

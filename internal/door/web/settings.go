@@ -23,7 +23,7 @@ type Settings struct {
 	Provider func(context.Context) (oidc.Status, error) // of OpenID Connect
 	// TwoFactor is the state of codes at sign-in, and Enrolment the one that is being set up, if any.
 	TwoFactor func(context.Context) (auth.TwoFactor, error)
-	Enrolment func() (auth.Enrolment, bool)
+	Enrolment func(context.Context) (auth.Enrolment, bool, error)
 	// APIKeys lists the API keys, without the keys themselves.
 	APIKeys func(context.Context) ([]auth.Key, error)
 }
@@ -287,7 +287,11 @@ func (g Settings) access(r *request) (content, error) {
 	if page.TwoFactor, err = g.TwoFactor(r.Context()); err != nil {
 		return content{}, err
 	}
-	if made, underWay := g.Enrolment(); underWay && r.viewer.Kind == auth.BySession {
+	made, underWay, err := g.Enrolment(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	if underWay && r.viewer.Kind == auth.BySession {
 		label, err := r.text("access.qr")
 		if err != nil {
 			return content{}, err

@@ -148,13 +148,22 @@ func (k *Kind[T]) Drop(ctx context.Context, name string) error {
 	if err != nil || !found {
 		return err // what is over goes with the next ticket
 	}
-	return k.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error { return k.DropTx(ctx, tx, name) })
+	// Shared: one statement.
+	return k.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM tickets WHERE hash = ?`, k.hash(name)); err != nil {
+			return fmt.Errorf("remove a ticket: %w", err)
+		}
+		return nil
+	})
 }
 
-// DropTx is Drop within tx.
-func (k *Kind[T]) DropTx(ctx context.Context, tx *sql.Tx, name string) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM tickets WHERE hash = ?`, k.hash(name)); err != nil {
-		return fmt.Errorf("remove a ticket: %w", err)
+// Clear removes all of the kind.
+func (k *Kind[T]) Clear(ctx context.Context) error { return k.db.Write(ctx, k.ClearTx) }
+
+// ClearTx is Clear within tx.
+func (k *Kind[T]) ClearTx(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM tickets WHERE kind = ?`, k.name); err != nil {
+		return fmt.Errorf("remove tickets: %w", err)
 	}
 	return nil
 }
@@ -197,6 +206,7 @@ func (k *Kind[T]) Try(ctx context.Context, name string, most int) (tries int, fo
 
 // Withdraw takes a try back that said nothing.
 func (k *Kind[T]) Withdraw(ctx context.Context, name string) error {
+	// Shared: one statement.
 	return k.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `UPDATE tickets SET wrong = wrong - 1 WHERE hash = ? AND wrong > 0`, k.hash(name)); err != nil {
 			return fmt.Errorf("take a try back: %w", err)
