@@ -42,6 +42,7 @@ type server struct {
 	hearing sync.Once
 	closing context.Context // ends with Close
 	end     context.CancelFunc
+	mu      sync.Mutex // held while work is added, and while closing ends
 	work    sync.WaitGroup
 }
 
@@ -239,10 +240,9 @@ func (s *server) write(ctx context.Context, how beside, fn func(ctx context.Cont
 }
 
 func (s *server) writeOnce(ctx context.Context, pool *sql.DB, fn func(ctx context.Context, tx *sql.Tx) error) (err error) {
-	if s.closing.Err() != nil {
+	if !s.enter() {
 		return ErrClosed
 	}
-	s.work.Add(1)
 	defer s.work.Done()
 	conn, err := pool.Conn(ctx)
 	if err != nil {
@@ -264,8 +264,21 @@ func (s *server) writeOnce(ctx context.Context, pool *sql.DB, fn func(ctx contex
 	return nil
 }
 
+// enter has Close wait for the caller until work.Done, and reports whether it is not too late for that.
+func (s *server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Err() != nil {
+		return false
+	}
+	s.work.Add(1)
+	return true
+}
+
 func (s *server) Close() error {
+	s.mu.Lock()
 	s.end()
+	s.mu.Unlock()
 	s.work.Wait()
 	return errors.Join(s.reader.Close(), s.shared.Close(), s.alone.Close(), s.aside.Close())
 }

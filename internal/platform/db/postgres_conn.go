@@ -19,7 +19,7 @@ const (
 	dialTime, answerTime = 5 * time.Second, 20 * time.Second
 	// idleTrusted is how long after its last use a connection is taken to be whole without a look.
 	idleTrusted = time.Second
-	// keptPlans is how many prepared statements a connection keeps.
+	// keptPlans is how many prepared statements a connection takes to its next use.
 	keptPlans = 300
 	commit    = "COMMIT"
 	// mostWaiting is how many statements wait to be sent together.
@@ -141,6 +141,12 @@ func (c *serverConn) Ping(ctx context.Context) error {
 func (c *serverConn) ResetSession(ctx context.Context) error {
 	if c.pg.IsClosed() {
 		return driver.ErrBadConn
+	}
+	if len(c.plans) > keptPlans { // others are in use by now
+		if _, err := c.send(ctx, &call{text: "DEALLOCATE ALL"}, false); err != nil {
+			return driver.ErrBadConn
+		}
+		clear(c.plans)
 	}
 	if time.Since(c.used) < idleTrusted && c.used.UnixNano() > c.dial.suspect.Load() {
 		return nil
@@ -294,12 +300,6 @@ func (c *serverConn) planOf(ctx context.Context, text string) (*plan, error) {
 			return nil, err
 		}
 	}
-	if len(c.plans) >= keptPlans {
-		if _, err := c.send(ctx, &call{text: "DEALLOCATE ALL"}, false); err != nil {
-			return nil, err
-		}
-		clear(c.plans)
-	}
 	p := &plan{text: forServer(text)}
 	name := ""
 	if !c.dial.unnamed {
@@ -353,7 +353,7 @@ func (c *serverConn) send(ctx context.Context, last *call, wanted bool) (*server
 			return nil, c.breaks(c.explain(ctx, err, one, fresh), calls, i)
 		}
 		if i == len(calls)-1 && wanted {
-			found := &serverRows{conn: c, answers: answers, from: answers.ResultReader()}
+			found := &serverRows{ctx: ctx, conn: c, answers: answers, from: answers.ResultReader()}
 			found.columns = slices.Clone(found.from.FieldDescriptions())
 			if !c.within {
 				return found, nil

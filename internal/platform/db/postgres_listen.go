@@ -28,7 +28,11 @@ func (s *server) notify(ctx context.Context, topic, payload string, _ *listeners
 
 func (s *server) hear(heard *listeners) {
 	s.hearing.Do(func() {
-		s.work.Go(func() {
+		if !s.enter() {
+			return
+		}
+		go func() {
+			defer s.work.Done()
 			for wait := lookSoon; s.closing.Err() == nil; wait = min(2*wait, lookEvery) {
 				if s.hearOnce(heard) {
 					wait = lookSoon
@@ -39,7 +43,7 @@ func (s *server) hear(heard *listeners) {
 					heard.tell("", "") // they look for themselves meanwhile
 				}
 			}
-		})
+		}()
 	})
 }
 

@@ -420,3 +420,31 @@ func TestAnAddressIsNeverQuoted(t *testing.T) {
 		}
 	}
 }
+
+func TestANetworkThatFallsSilentIsToldAndComesBack(t *testing.T) {
+	p := onServer(t)
+	address, network := postgrestest.Through(t, p.address, 0)
+	p.address = address
+	d := p.open(t)
+	exec(t, d, addSetting, "a")
+	network.Cut()
+	for again := true; again; { // what was sent on a connection that broke is in doubt
+		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value, updated_at) VALUES ('b', '1', 0) ON CONFLICT (key) DO NOTHING`)
+			return err
+		})
+		if again = err != nil; again && !errors.Is(err, db.ErrStorage) {
+			t.Fatal(err)
+		}
+	}
+	end := network.Silence()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := d.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM settings`).Scan(new(int)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a query is answered %v", err)
+	}
+	end()
+	if n := count(t, d, "settings"); n != 2 {
+		t.Errorf("%d settings", n)
+	}
+}

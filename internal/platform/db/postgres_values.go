@@ -143,6 +143,7 @@ func (c *serverConn) unprepared(ctx context.Context, err error) error {
 
 // serverRows are the rows of an answer: all of them, or as they come.
 type serverRows struct {
+	ctx     context.Context // of the query
 	conn    *serverConn
 	answers *pgconn.MultiResultReader
 	from    *pgconn.ResultReader
@@ -218,7 +219,7 @@ func (r *serverRows) Close() error {
 		err = end
 	}
 	if err != nil {
-		return r.conn.explain(context.Background(), err, call{}, false)
+		return r.conn.explain(r.ctx, err, call{}, false)
 	}
 	return nil
 }

@@ -280,33 +280,3 @@ func TestDamageInUseIsToldWithAdvice(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-// Writes one after the other against writes that share commits: run with -bench Write.
-func BenchmarkWrite(b *testing.B) {
-	for _, writers := range []int{1, 16} {
-		b.Run(fmt.Sprint(writers, "AtOnce"), func(b *testing.B) {
-			d, err := db.Open(b.Context(), b.TempDir())
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Cleanup(func() { _ = d.Close() })
-			b.SetParallelism(writers)
-			var mu sync.Mutex
-			n := 0
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					mu.Lock()
-					n++
-					key := fmt.Sprint("key", n)
-					mu.Unlock()
-					if err := d.Write(b.Context(), func(ctx context.Context, tx *sql.Tx) error {
-						_, err := tx.ExecContext(ctx, addSetting, key)
-						return err
-					}); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
-	}
-}

@@ -78,7 +78,7 @@ func (s *schemas) begin(t testing.TB) {
 	if s.conn, err = pgconn.Connect(context.Background(), s.address); err != nil {
 		t.Fatalf("%s: %v", Env, err)
 	}
-	s.id = rand.Uint32() //nolint:gosec // names a process
+	s.id = rand.Uint32()
 	if err := s.run(fmt.Sprintf("SELECT pg_advisory_lock(1, %d); SET client_min_messages = error", int32(s.id))); err != nil {
 		t.Fatal(err)
 	}
