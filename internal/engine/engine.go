@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,16 +140,21 @@ type Engine struct {
 	wake      schedule.Signal
 	jobs      chan *record.Work
 
-	mu     sync.Mutex
-	inHand map[int64]chan struct{} // closed when the record is settled or let go
-	// forgotten are records of this incarnation that were not in hand when that was last compared.
-	forgotten map[int64]bool
-	again     map[int64]record.Work // records that were claimed anew while they were in hand
-	shows     map[showKey]*show     // what is on its way
-	coming    map[int64]expected    // records that are stored and not claimed yet
-	claims    int                   // claims that have begun
-	marking   map[markKey][]settled // what waits for the running batch of its key
-	retries   map[int64]*task.Task  // tasks that follow a record
+	mu      sync.Mutex
+	inHand  map[int64]chan struct{} // closed when the record is settled or let go
+	again   map[int64]record.Work   // records that were claimed anew while they were in hand
+	shows   map[showKey]*show       // what is on its way
+	coming  map[int64]expected      // records that are stored and not claimed yet
+	claims  int                     // claims that have begun
+	marking map[markKey][]settled   // what waits for the running batch of its key
+	retries map[int64]*task.Task    // tasks that follow a record
+
+	// taking is held, for reading, by what claims records beside the loop, until they are in hand.
+	taking sync.RWMutex
+	// unsure is set when a record may be this replica's that it does not know of.
+	unsure atomic.Bool
+	// away is when the database could not be used last.
+	away atomic.Pointer[time.Time]
 
 	// marks holds a token for each batch that may be written at once: two a worker, for most
 	// of a batch is waiting for answers.
@@ -233,10 +239,18 @@ func (e *Engine) claimUntil(ctx context.Context, m *replica.Member) {
 	compared, pause := time.Now(), firstPause
 	for ctx.Err() == nil {
 		e.giveWay(ctx)
-		claimed, err := e.claim(ctx, m)
-		if err == nil && time.Since(compared) >= comparing {
+		var err error
+		// What a claim took whose answer was lost is older than what the next one takes.
+		if e.unsure.Load() || time.Since(compared) >= comparing {
 			compared = time.Now()
 			err = e.compare(ctx, m)
+			e.unsure.Store(err != nil)
+		}
+		claimed := 0
+		if err == nil {
+			if claimed, err = e.claim(ctx, m); err != nil {
+				e.unsure.Store(true)
+			}
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -250,11 +264,11 @@ func (e *Engine) claimUntil(ctx context.Context, m *replica.Member) {
 			case <-time.After(pause):
 			}
 			pause = min(2*pause, lastPause)
-		case claimed == claimMost:
-		default:
+			continue
+		case claimed < claimMost:
 			e.wake.Wait(ctx, rest)
 		}
-		if err == nil && pause != firstPause {
+		if pause != firstPause {
 			e.Log.Info("records are claimed again")
 			pause = firstPause
 		}
@@ -272,19 +286,21 @@ func (e *Engine) claim(ctx context.Context, m *replica.Member) (claimed int, err
 		return 0, err
 	}
 	if len(works) > 0 {
-		err = e.Fresh(ctx)
+		if err := e.Fresh(ctx); err != nil { // rules of before the claim may lead it elsewhere
+			ids := make([]int64, len(works))
+			for i, w := range works {
+				ids[i] = w.ID
+			}
+			return 0, errors.Join(err, e.Records.Release(ctx, m.Incarnation, ids...))
+		}
 	}
 	for _, w := range works {
-		if err != nil { // rules of before the claim may lead it elsewhere
-			err = errors.Join(err, e.Records.Release(ctx, m.Incarnation, w.ID))
-			continue
-		}
 		e.take(w)
 	}
 	if len(works) < claimMost {
 		tookAll()
 	}
-	return len(works), err
+	return len(works), nil
 }
 
 // noteEviction has the replica look for itself when a write was refused.
@@ -294,34 +310,26 @@ func (e *Engine) noteEviction(err error) {
 	}
 }
 
-// compare gives back records that are this incarnation's by the database, and were not in hand at this call and the one before: storing how they came
-// out had failed, or the answer to a claim was lost.
+// compare gives back records that are this incarnation's by the database and not in hand: storing how they came out had failed, or the
+// answer to a claim was lost.
 func (e *Engine) compare(ctx context.Context, m *replica.Member) error {
-	all, err := e.Records.Held(ctx, m.Incarnation)
+	e.taking.Lock()
+	defer e.taking.Unlock()
+	forgotten, err := e.Records.Held(ctx, m.Incarnation)
 	if err != nil {
 		return err
 	}
 	e.mu.Lock()
-	before := e.forgotten
-	e.forgotten = map[int64]bool{}
-	var twice []int64
-	for _, id := range all {
+	forgotten = slices.DeleteFunc(forgotten, func(id int64) bool {
 		_, held := e.inHand[id]
-		switch {
-		case held:
-		case before[id]:
-			twice = append(twice, id)
-		default:
-			e.forgotten[id] = true
-		}
-	}
+		return held
+	})
 	e.mu.Unlock()
-	if len(twice) > 0 {
-		e.Log.WarnContext(ctx, "records that nobody worked on any more are done again", "record_ids", twice)
-		if err := e.Records.Release(ctx, m.Incarnation, twice...); err != nil {
+	if len(forgotten) > 0 { // what was settled meanwhile stays
+		if err := e.Records.Release(ctx, m.Incarnation, forgotten...); err != nil {
 			return err
 		}
-		e.Wake()
+		e.Log.WarnContext(ctx, "records that nobody worked on any more are done again", "record_ids", forgotten)
 	}
 	return e.Entries.GiveForgotten(ctx)
 }
@@ -334,7 +342,9 @@ func (e *Engine) workOn(ctx context.Context) {
 			return
 		case w := <-e.jobs:
 			e.giveWay(ctx)
-			e.process(ctx, *w)
+			for e.process(ctx, *w) { // before others of its show
+				e.pause(ctx)
+			}
 			e.next(*w)
 		}
 	}

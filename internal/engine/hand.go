@@ -188,6 +188,9 @@ func (e *Engine) held() []int64 {
 
 // release gives records back untouched.
 func (e *Engine) release(works ...record.Work) {
+	if len(works) == 0 {
+		return
+	}
 	for _, w := range works {
 		defer e.letGo(w.ID)
 	}
@@ -196,6 +199,9 @@ func (e *Engine) release(works ...record.Work) {
 		ids[i] = w.ID
 	}
 	err := e.Records.Release(context.Background(), works[0].Owner, ids...)
+	if err != nil {
+		e.unsure.Store(true)
+	}
 	if e.noteEviction(err); err != nil && !errors.Is(err, db.ErrEvicted) {
 		e.Log.Error("cannot release records; they are in a while", "record_ids", ids, "error", err)
 	}

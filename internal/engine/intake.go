@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/watch"
 )
 
@@ -127,10 +128,33 @@ func (e *Engine) commit(batch []*arrival) {
 		e.lastBurst.Store(&now)
 	}
 	results := make([]accepted, len(batch))
-	err := e.DB.Write(context.Background(), func(ctx context.Context, tx *sql.Tx) (err error) {
+	// It is a shared write: all of it is added, and what it looks up of a play locks the login that may have it.
+	err := e.DB.WriteShared(context.Background(), func(ctx context.Context, tx *sql.Tx) (err error) {
 		now := time.Now()
+		var events []watch.Event
+		fresh := make([]int, len(batch)) // how many events of each
 		for i, a := range batch {
-			if results[i].Accepted, err = e.acceptTx(ctx, tx, a.Arrival, now); err != nil {
+			results[i] = accepted{}
+			some, ignored, err := e.freshTx(ctx, tx, a.Events)
+			if err != nil {
+				return err
+			}
+			fresh[i], results[i].Ignored, events = len(some), ignored, append(events, some...)
+		}
+		ids, err := e.insertTx(ctx, tx, events, false, now)
+		if err != nil {
+			return err
+		}
+		for i, a := range batch {
+			results[i].IDs, ids = ids[:fresh[i]:fresh[i]], ids[fresh[i]:]
+			entry := a.Entry
+			entry.At, entry.RecordIDs = now, results[i].IDs
+			if fresh[i] > 0 {
+				results[i].Ignored = reason.Reason{}
+			} else if !results[i].Ignored.IsZero() {
+				entry.Status, entry.Reason = http.StatusOK, results[i].Ignored
+			}
+			if err := webhooklog.InsertTx(ctx, tx, entry); err != nil {
 				return err
 			}
 		}
@@ -151,36 +175,23 @@ func (e *Engine) commit(batch []*arrival) {
 	e.arrive(stored)
 }
 
-// acceptTx stores one arrival within tx.
-func (e *Engine) acceptTx(ctx context.Context, tx *sql.Tx, a Arrival, now time.Time) (Accepted, error) {
-	var got Accepted
-	events := make([]watch.Event, 0, len(a.Events))
-	for _, event := range a.Events {
+// freshTx are those of the events of an arrival that become records; ignored is why another one does not.
+func (e *Engine) freshTx(ctx context.Context, tx *sql.Tx, all []watch.Event) (fresh []watch.Event, ignored reason.Reason, err error) {
+	for _, event := range all {
 		if err := seriesid.LearnTx(ctx, tx, event); err != nil {
-			return got, err
+			return nil, ignored, err
 		}
 		taken, err := e.Taken(ctx, tx, event)
 		if err != nil {
-			return got, err
+			return nil, ignored, err
 		}
 		if taken {
-			got.Ignored = takenBefore.With()
+			ignored = takenBefore.With()
 			continue
 		}
-		events = append(events, event)
+		fresh = append(fresh, event)
 	}
-	var err error
-	if got.IDs, err = e.insertTx(ctx, tx, events, false, now); err != nil {
-		return got, err
-	}
-	entry := a.Entry
-	entry.At, entry.RecordIDs = now, got.IDs
-	if len(events) > 0 {
-		got.Ignored = reason.Reason{}
-	} else if !got.Ignored.IsZero() {
-		entry.Status, entry.Reason = http.StatusOK, got.Ignored
-	}
-	return got, webhooklog.InsertTx(ctx, tx, entry)
+	return fresh, ignored, nil
 }
 
 // Take stores events of a polled source in one transaction with what also writes, such as
@@ -204,18 +215,16 @@ func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx c
 // insertTx stores events as received records within tx, each with the notice of its arrival,
 // and answers the ids of the records in their order.
 func (e *Engine) insertTx(ctx context.Context, tx *sql.Tx, events []watch.Event, test bool, now time.Time) ([]int64, error) {
-	ids := make([]int64, len(events))
-	for i, event := range events {
-		var err error
-		if ids[i], err = record.Insert(ctx, tx, event, test, now); err != nil {
-			return nil, err
-		}
-		e.expect(ids[i], event)
-		if err := e.Notices.AddTx(ctx, tx, arrived(event, ids[i])); err != nil {
-			return nil, err
-		}
+	ids, err := record.InsertAll(ctx, tx, events, test, now)
+	if err != nil {
+		return nil, err
 	}
-	return ids, nil
+	notices := make([]notify.Notice, len(events))
+	for i, event := range events {
+		e.expect(ids[i], event)
+		notices[i] = arrived(event, ids[i])
+	}
+	return ids, e.Notices.AddTx(ctx, tx, notices...)
 }
 
 // arrive tells of records that were stored, and has them worked on.

@@ -61,33 +61,40 @@ func (e *Engine) markBatches(ctx context.Context, key markKey, through <-chan st
 		e.marking[key] = nil
 		e.mu.Unlock()
 		if err == nil {
-			e.markBatch(ctx, key, entry, batch)
+			batch, err = e.markBatch(ctx, key, entry, batch)
 			entry.Done()
-		} else {
-			e.drop(ctx, batch, err)
 		}
 		<-e.marks
+		if err != nil && !e.waits(ctx, key, batch, err) {
+			e.release(works(batch)...)
+		}
 		e.gatherMarks(ctx, nil)
 	}
 }
 
-// drop gives back a batch whose list entry was not taken, or not written to, for a failure that is none of the catalog's.
-func (e *Engine) drop(work context.Context, batch []settled, err error) {
-	if work.Err() == nil && errors.Is(err, db.ErrStorage) {
-		for _, s := range batch {
-			e.fail(e.followed(work, s.work.ID), s.work, err)
-		}
-		return
-	}
-	if work.Err() == nil && !errors.Is(err, db.ErrEvicted) && !errors.Is(err, replica.ErrNotLive) {
-		e.Log.ErrorContext(work, "cannot take a list entry", "records", len(batch), "error", err)
-	}
+// waits has a batch marked again in a while, before what has come since: the database was away, or did not hear this replica. Otherwise the batch
+// is to be given back.
+func (e *Engine) waits(ctx context.Context, key markKey, batch []settled, err error) bool {
 	e.noteEviction(err)
-	works := make([]record.Work, len(batch))
-	for i, s := range batch {
-		works[i] = s.work
+	if ctx.Err() == nil {
+		e.noteStorage(ctx, err)
+		e.pause(ctx)
 	}
-	e.release(works...)
+	if ctx.Err() != nil || !errors.Is(err, db.ErrStorage) && !errors.Is(err, replica.ErrNotLive) {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.marking[key] = append(batch, e.marking[key]...)
+	return true
+}
+
+func works(batch []settled) []record.Work {
+	all := make([]record.Work, len(batch))
+	for i, s := range batch {
+		all[i] = s.work
+	}
+	return all
 }
 
 // isMarking reports whether marks wait for the goroutine of their key, which ends when none do.
@@ -111,8 +118,9 @@ func (e *Engine) gatherMarks(ctx context.Context, until <-chan struct{}) {
 }
 
 // markBatch writes one batch with as few requests as the catalog allows, and settles its
-// records. A panic costs these an error and nothing else. The entry is given back with them, or when it is compared what is in hand.
-func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Entry, batch []settled) {
+// records. A panic costs these an error and nothing else. The entry is given back with them, or when it is compared what is in hand. An
+// error is none of the catalog's: the records that it leaves are as they were.
+func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Entry, batch []settled) (left []settled, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.Log.ErrorContext(work, "panic while marking", "subject_id", key.subject, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -121,6 +129,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 			}
 			batch[0].entry, batch[0].rest = entry, catalog.RestAfterLost
 			e.settle(work, batch)
+			left, err = nil, nil
 		}
 	}()
 	start := time.Now()
@@ -131,15 +140,13 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 	ctx := entry.With(e.followed(work, ids...))
 	a := batch[len(batch)-1].account
 	var result catalog.MarkResult
-	var err error
 	if key.start {
 		result, err = e.Lists.MarkDoing(ctx, a, key.subject)
 	} else {
 		result, err = e.Lists.Mark(ctx, a, key.subject, episodesOf(batch))
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, db.ErrStorage) || errors.Is(err, db.ErrEvicted) || errors.Is(err, replica.ErrNotLive)) {
-		e.drop(work, batch, err)
-		return
+		return batch, err
 	}
 	step := match.Step{
 		Name: match.StepMark, Status: match.Hit,
@@ -174,17 +181,15 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 		s.trace.ElapsedMS += step.ElapsedMS
 	}
 	if errors.Is(err, catalog.ErrNotFound) || errors.Is(err, catalog.ErrRefused) {
-		if err := entry.Give(work, 0); err != nil { // what leads elsewhere may come back to it
-			e.drop(work, batch, err)
-			return
-		}
+		_ = entry.Give(work, 0) // what leads elsewhere may come back to it; one that was not given back is this replica's still
 		if batch = e.matchOnline(work, batch); len(batch) > 0 {
 			e.settle(work, batch)
 		}
-		return
+		return nil, nil
 	}
 	batch[0].entry, batch[0].rest = entry, catalog.Rest(err)
 	e.settle(work, batch)
+	return nil, nil
 }
 
 // matchOnline takes out of a refused batch what the archive had led to and matches it with
@@ -245,7 +250,9 @@ func (e *Engine) matchesElsewhere(work context.Context, s *settled) (moved, foun
 func (e *Engine) concludeOnline(work context.Context, s settled) {
 	ctx := e.followed(work, s.work.ID)
 	defer e.settlePanic(ctx, work, s.work)
-	e.conclude(ctx, work, s)
+	for e.conclude(ctx, work, s) {
+		e.pause(ctx)
+	}
 }
 
 // episodesOf is every episode of the batch once, in ascending order; films without an episode have none.

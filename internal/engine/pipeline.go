@@ -13,57 +13,53 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
-	"watchmark/internal/platform/replica"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
 // process brings a claimed record to its end, or to the batch that marks it. A
-// panic costs this record an error and nothing else.
-func (e *Engine) process(work context.Context, w record.Work) {
+// panic costs this record an error and nothing else. It is to be done again in a while when the database was away.
+func (e *Engine) process(work context.Context, w record.Work) (again bool) {
 	ctx := e.followed(work, w.ID)
 	defer e.settlePanic(ctx, work, w)
 	a, step, out, err := e.assign(ctx, w)
 	if err != nil {
-		e.fail(ctx, w, err)
-		return
+		return e.fail(ctx, w, err)
 	}
 	if out != nil { // what is not to be marked needs no account
 		if trace, stops := e.Matcher.Blocked(ctx, w.Event); stops {
 			e.tell(ctx, trace.Steps...)
 			trace.Steps = append(e.corrections(ctx, w), trace.Steps...)
-			e.conclude(ctx, work, settled{work: w, trace: trace})
-			return
+			return e.conclude(ctx, work, settled{work: w, trace: trace})
 		}
 		// What waited in the queue waits on, for its account.
 		held, err := e.Queue.Hold(ctx, w.Owner, w.ID)
 		if err != nil {
-			e.fail(ctx, w, err)
-			return
+			return e.fail(ctx, w, err)
 		}
 		if held {
 			e.tell(ctx, step)
 			e.letGo(w.ID)
 			e.Records.Feed.Publish(w.ID)
-			return
+			return false
 		}
 	}
 	e.tell(ctx, step)
 	steps := append(e.corrections(ctx, w), step)
 	if out != nil {
 		e.settle(work, []settled{{work: w, outcome: *out, trace: match.Trace{Result: match.Result{Status: match.NoAccount, Reason: out.Message}, Steps: steps}}})
-		return
+		return false
 	}
 	start := time.Now()
 	trace := e.Matcher.Match(match.SeenBy(ctx, e.View(a)), w.Event)
 	e.Matching.Observe(time.Since(start).Seconds())
 	if ctx.Err() != nil {
 		e.release(w)
-		return
+		return false
 	}
 	e.tell(ctx, trace.Steps...)
 	trace.Steps = append(steps, trace.Steps...)
-	e.conclude(ctx, work, settled{work: w, account: a, trace: trace})
+	return e.conclude(ctx, work, settled{work: w, account: a, trace: trace})
 }
 
 // settlePanic is deferred by what works on one record: a panic becomes its outcome.
@@ -74,27 +70,26 @@ func (e *Engine) settlePanic(ctx, work context.Context, w record.Work) {
 	}
 }
 
-// conclude brings a matched record to the batch that marks it, and every other one to its end.
-func (e *Engine) conclude(ctx, work context.Context, s settled) {
+// conclude brings a matched record to the batch that marks it, and every other one to its end. It answers as process.
+func (e *Engine) conclude(ctx, work context.Context, s settled) (again bool) {
 	if errors.Is(s.trace.Err, match.ErrViewerRefused) {
 		s.outcome, s.cause = markFailure(s.account, s.trace.Err), s.trace.Err
 		e.settle(work, []settled{s})
-		return
+		return false
 	}
 	switch result := s.trace.Result; result.Status {
 	case match.Matched:
 		if s.account.DryRun {
 			e.settle(work, []settled{e.asDryRun(ctx, s)})
-			return
+			return false
 		}
 		behind, err := e.Queue.Behind(ctx, s.work.ID, s.account.ID, result.SubjectID, s.work.Attempts <= 1)
 		if err != nil {
-			e.fail(ctx, s.work, err)
-			return
+			return e.fail(ctx, s.work, err)
 		}
 		if !behind {
 			e.enqueueMark(work, s)
-			return
+			return false
 		}
 		s.outcome = record.Outcome{Status: record.Queued, ErrorKind: record.Unreachable, Message: waits.With(earlierWait.With())}
 	case match.Review:
@@ -110,6 +105,7 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) {
 		s.outcome = failure(record.NotMatched, result.Reason)
 	}
 	e.settle(work, []settled{s})
+	return false
 }
 
 // assign finds the account of a record. A record that was not routed yet is given to
@@ -149,19 +145,37 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 	return r.accounts[0], r.step, nil, nil
 }
 
-// fail ends a record that the service's own part failed for. One that the disk failed
-// for is done again when its lease ends, and one that the engine's stop failed for is
+// fail ends a record that the service's own part failed for. One that the disk or the server of the database failed
+// for is to be done again, and one that the engine's stop failed for, or that is another's by now, is
 // given back.
-func (e *Engine) fail(ctx context.Context, w record.Work, err error) {
+func (e *Engine) fail(ctx context.Context, w record.Work, err error) (again bool) {
 	switch {
-	case ctx.Err() != nil, errors.Is(err, record.ErrMoved), errors.Is(err, db.ErrEvicted), errors.Is(err, replica.ErrNotLive):
+	case ctx.Err() != nil, errors.Is(err, record.ErrMoved), errors.Is(err, db.ErrEvicted):
+		e.noteEviction(err)
 		e.release(w)
 	case errors.Is(err, db.ErrStorage):
-		e.Log.ErrorContext(ctx, "cannot work on record, it is taken up again in a while", "error", err)
-		e.letGo(w.ID)
+		e.noteStorage(ctx, err)
+		return true
 	default:
 		e.Log.ErrorContext(ctx, "cannot work on record", "error", err)
 		e.settle(ctx, []settled{{work: w, outcome: failure(record.Internal, internalError.With())}})
+	}
+	return false
+}
+
+// noteStorage logs that the database cannot be used, once a while for all records.
+func (e *Engine) noteStorage(ctx context.Context, err error) {
+	now := time.Now()
+	if last := e.away.Swap(&now); last == nil || now.Sub(*last) > lastPause {
+		e.Log.ErrorContext(ctx, "cannot work on records, trying again", "error", err)
+	}
+}
+
+// pause waits before what failed is done again.
+func (e *Engine) pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(storeAgain):
 	}
 }
 

@@ -42,7 +42,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 		defer close(requeued)
 		defer e.Follow(id, t)()
 		t.Progress(0, 1, retrying.With(id))
-		err := e.requeue(ctx, id)
+		err := e.takeAgain(ctx, id)
 		requeued <- err
 		if err != nil {
 			return err
@@ -194,6 +194,37 @@ func (e *Engine) requeue(ctx context.Context, id int64) error {
 	}
 	e.Records.Feed.Publish(id)
 	e.Wake()
+	return nil
+}
+
+// takeAgain is requeue that has this engine work on the record, so that who follows it has its log, unless another replica works on its show.
+func (e *Engine) takeAgain(ctx context.Context, id int64) error {
+	e.taking.RLock()
+	defer e.taking.RUnlock()
+	var w record.Work
+	var claimed bool
+	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		if w, claimed, err = record.ReclaimTx(ctx, tx, e.Replica.Incarnation(), id); err != nil || claimed {
+			return err
+		}
+		requeued, err := record.RequeueTx(ctx, tx, id)
+		if err == nil && !requeued {
+			err = ErrInProgress
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.Records.Feed.Publish(id)
+	if !claimed {
+		e.Wake()
+		return nil
+	}
+	if err := e.Fresh(ctx); err != nil {
+		return errors.Join(err, e.Records.Release(context.WithoutCancel(ctx), w.Owner, id))
+	}
+	e.take(w)
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 )
 
 // settled is a record on its way out: what was found, and how it comes out.
@@ -52,6 +53,7 @@ const (
 func (e *Engine) settle(work context.Context, batch []settled) {
 	batch, outcomes, err := e.storeAll(work, batch)
 	if err != nil {
+		e.unsure.Store(true)
 		if e.noteEviction(err); !errors.Is(err, db.ErrEvicted) {
 			e.Log.ErrorContext(work, "cannot store how records came out; they are done again in a while", "records", len(batch), "error", err)
 		}
@@ -122,13 +124,19 @@ func (e *Engine) storeAll(work context.Context, batch []settled) (stored []settl
 			if inHand, err = record.InHandTx(ctx, tx, batch[0].work.Owner, ids...); err != nil {
 				return err
 			}
+			var notices []notify.Notice
 			for i, s := range batch {
 				if !inHand[s.work.ID] {
 					continue
 				}
-				if outcomes[i], err = e.store(ctx, tx, s, maxRetries); err != nil {
+				var some []notify.Notice
+				if outcomes[i], some, err = e.store(ctx, tx, s, maxRetries); err != nil {
 					return err
 				}
+				notices = append(notices, some...)
+			}
+			if err := e.Notices.AddTx(ctx, tx, notices...); err != nil {
+				return err
 			}
 			if entry := batch[0].entry; entry != nil {
 				return entry.GiveTx(ctx, tx, batch[0].rest)
@@ -166,9 +174,9 @@ func (e *Engine) inHandOf(work context.Context, batch []settled, outcomes []reco
 	return left, came
 }
 
-// store writes how a record comes out within tx, with the notice of it, and answers that. One
+// store writes how a record comes out within tx, and answers that and the notices of it. One
 // whose question a person answered while it was worked on is given back: it is received again.
-func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries int) (o record.Outcome, err error) {
+func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries int) (o record.Outcome, notices []notify.Notice, err error) {
 	o = s.outcome
 	o.RecordID, o.Owner = s.work.ID, s.work.Owner
 	o.AccountID, o.AccountName = s.account.ID, s.account.Username
@@ -186,12 +194,12 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		before.waited, err = queue.DoneTx(ctx, tx, o.RecordID)
 	}
 	if err != nil {
-		return o, err
+		return o, nil, err
 	}
 	if o.Status == record.Review {
 		asked, err := e.Ask(ctx, tx, s.work, s.trace)
 		if err != nil {
-			return o, err
+			return o, nil, err
 		}
 		if !asked.Message.IsZero() {
 			o.Message = asked.Message
@@ -202,27 +210,24 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		before.asked = asked.Before
 	}
 	kind := s.kindOf(o, before)
-	notices := settledBy(s.work.Event, o, kind)
+	notices = settledBy(s.work.Event, o, kind)
 	if kind != "" {
 		notices = append(notices, news(kind, s.work.Event, o))
 	}
-	if err := e.Notices.AddTx(ctx, tx, notices...); err != nil {
-		return o, err
-	}
 	if s.resumed {
 		if err := record.ResumedTx(ctx, tx, o.AccountID, o.SubjectID); err != nil {
-			return o, err
+			return o, nil, err
 		}
 	}
 	if s.trace.Steps != nil {
 		if o.Trace, err = json.Marshal(s.trace); err != nil {
-			return o, fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
+			return o, nil, fmt.Errorf("encode the trace of record %d: %w", o.RecordID, err)
 		}
 		if led := s.trace.Rule; led != nil && led.PassedOver.IsZero() {
 			o.Rule = &record.Rule{ID: led.MappingID, SubjectID: led.SubjectID, EpisodeOffset: led.EpisodeOffset}
 		}
 	}
-	return o, record.SettleTx(ctx, tx, o)
+	return o, notices, record.SettleTx(ctx, tx, o)
 }
 
 // queueTx has the record of an outcome wait for the catalog, within tx. The outcome becomes a

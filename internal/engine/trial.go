@@ -37,12 +37,16 @@ func finish(t match.Trace, start time.Time) match.Trace {
 // Test runs an event whole, as a webhook's would, and answers the settled record.
 // When ctx ends first, the run goes on without the caller.
 func (e *Engine) Test(ctx context.Context, event watch.Event) (record.Record, error) {
+	e.taking.RLock()
 	w, err := e.Records.InsertClaimed(ctx, event, true, e.Replica.Incarnation())
 	if err != nil {
+		e.taking.RUnlock()
 		return record.Record{}, err
 	}
+	through := e.take(w)
+	e.taking.RUnlock()
 	select {
-	case <-e.take(w):
+	case <-through:
 	case <-ctx.Done():
 		return record.Record{}, ctx.Err()
 	}

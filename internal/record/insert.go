@@ -5,15 +5,37 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/watch"
 )
 
-// Insert adds a received record for event within tx, so that an intake can commit
-// many at once. The caller publishes the id on the Feed after the commit.
+// Insert adds a received record for event within tx. The caller publishes the id on the Feed after the commit.
 func Insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, now time.Time) (int64, error) {
 	return insert(ctx, tx, event, test, Received, 0, 0, now)
+}
+
+// InsertAll is Insert for some events, with few statements. The ids are in the order of the events.
+func InsertAll(ctx context.Context, tx *sql.Tx, events []watch.Event, test bool, now time.Time) (ids []int64, err error) {
+	for rows := range db.Groups(events) {
+		var args []any
+		for _, event := range rows {
+			one, err := insertArgs(event, test, Received, 0, 0, now)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, one...)
+		}
+		added, err := db.Values[int64](ctx, tx, "insert records", insertInto+db.Rows(insertRow, len(rows))+` RETURNING id`, args...)
+		if err != nil {
+			return nil, err
+		}
+		slices.Sort(added) // RETURNING has no order, and rows get their ids in theirs
+		ids = append(ids, added...)
+	}
+	return ids, nil
 }
 
 // Past is a record that came about elsewhere and is kept as it came out there.
@@ -48,21 +70,31 @@ func InsertPast(ctx context.Context, tx *sql.Tx, p Past) (id int64, err error) {
 	return id, SetTraceTx(ctx, tx, id, o.Trace)
 }
 
-// insert adds a record; owner has it in hand, accountID 0 leaves it unrouted.
-func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) (int64, error) {
+// The statement that adds records.
+const (
+	insertInto = `INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
+		season, episode, release_date, account_id, owner, event, source_label, created_at, updated_at) VALUES `
+	insertRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(CAST(? AS BIGINT), 0), ?, ?, ?, ?, ?)`
+)
+
+// insertArgs are the values of a row; owner has it in hand, accountID 0 leaves it unrouted.
+func insertArgs(event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) ([]any, error) {
 	text, err := json.Marshal(event)
 	if err != nil {
-		return 0, fmt.Errorf("encode event: %w", err)
+		return nil, fmt.Errorf("encode event: %w", err)
 	}
-	var id int64
-	err = tx.QueryRowContext(ctx, `
-		INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
-			season, episode, release_date, account_id, owner, event, source_label, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, ?, ?, ?) RETURNING id`,
+	return []any{
 		status, test, event.Source, event.Action, event.Media, event.UserName, event.Title, event.OriginalTitle,
-		event.Season, event.Episode, event.AirDate.String(), accountID, owner, string(text), event.Label,
-		now.UnixMilli(), now.UnixMilli()).Scan(&id)
+		event.Season, event.Episode, event.AirDate.String(), accountID, owner, string(text), event.Label, now.UnixMilli(), now.UnixMilli(),
+	}, nil
+}
+
+func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) (id int64, err error) {
+	args, err := insertArgs(event, test, status, owner, accountID, now)
 	if err != nil {
+		return 0, err
+	}
+	if err := tx.QueryRowContext(ctx, insertInto+insertRow+` RETURNING id`, args...).Scan(&id); err != nil {
 		return 0, fmt.Errorf("insert record: %w", err)
 	}
 	return id, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog/account"
@@ -60,16 +61,17 @@ func InHandTx(ctx context.Context, tx *sql.Tx, owner int64, ids ...int64) (map[i
 // RequeueTx sends a record through the engine again, within tx. It reports false
 // when there is no such record or it is being worked on.
 func RequeueTx(ctx context.Context, tx *sql.Tx, id int64) (bool, error) {
-	result, err := tx.ExecContext(ctx, `UPDATE records SET status = 'received', lease_until = 0, updated_at = ?
-		WHERE id = ? AND status NOT IN ('received', 'processing')`, time.Now().UnixMilli(), id)
-	if err != nil {
-		return false, fmt.Errorf("requeue record %d: %w", id, err)
-	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return false, fmt.Errorf("requeue record %d: %w", id, err)
-	}
-	return n == 1, nil
+	requeued, err := RequeueAllTx(ctx, tx, []int64{id})
+	return len(requeued) == 1, err
+}
+
+// RequeueAllTx is RequeueTx for some records. It answers those that are sent, in their order.
+func RequeueAllTx(ctx context.Context, tx *sql.Tx, ids []int64) ([]int64, error) {
+	list, args := db.In(ids)
+	requeued, err := db.Values[int64](ctx, tx, "requeue records", `UPDATE records SET status = 'received', lease_until = 0, updated_at = ?
+		WHERE id IN `+list+` AND status NOT IN ('received', 'processing') RETURNING id`, append([]any{time.Now().UnixMilli()}, args...)...)
+	slices.Sort(requeued)
+	return requeued, err
 }
 
 // MoveTx changes the state of a record that stays as it came out, within tx. It returns

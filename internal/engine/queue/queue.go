@@ -274,16 +274,8 @@ func (q *Queue) release(ctx context.Context, query string, args ...any) ([]int64
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			requeued, err := record.RequeueTx(ctx, tx, id)
-			if err != nil {
-				return err
-			}
-			if requeued {
-				released = append(released, id)
-			}
-		}
-		return nil
+		released, err = record.RequeueAllTx(ctx, tx, ids)
+		return err
 	})
 	return released, err
 }

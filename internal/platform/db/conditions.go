@@ -1,6 +1,9 @@
 package db
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // In is the list behind IN for values, such as (?, ?), and its arguments; no values give a list
 // that nothing is in. Lists come in few lengths, the last value again and again at their end,
@@ -25,3 +28,21 @@ func Containing(text string) string { return "%" + literal.Replace(text) + "%" }
 
 // literal takes the meaning from what LIKE understands.
 var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// Groups are parts of all, for statements of several rows: each as long as a power of two, so that few statements are prepared.
+func Groups[T any](all []T) iter.Seq[[]T] {
+	const most = 64
+	return func(yield func([]T) bool) {
+		for length := most; len(all) > 0; length /= 2 {
+			for len(all) >= length {
+				if !yield(all[:length]) {
+					return
+				}
+				all = all[length:]
+			}
+		}
+	}
+}
+
+// Rows is the list behind VALUES for so many rows, each written as row.
+func Rows(row string, count int) string { return row + strings.Repeat(", "+row, count-1) }

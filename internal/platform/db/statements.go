@@ -14,7 +14,7 @@ const (
 	// prepared at each call.
 	keptStatements = 200
 	// longestKept is the longest statement that is kept, in bytes: migrations are longer.
-	longestKept = 2000
+	longestKept = 8000
 )
 
 // connector opens connections of the SQLite driver that prepare each statement once.

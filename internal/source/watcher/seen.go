@@ -84,6 +84,10 @@ func (f followed) heardTx(ctx context.Context, tx *sql.Tx, e watch.Event, now ti
 	if row.item == "" && row.key == "" {
 		return false, nil
 	}
+	// Webhooks of one login come one after the other, for others may be stored beside them.
+	if _, err := tx.ExecContext(ctx, `UPDATE media_logins SET known = known WHERE id = ?`, f.id); err != nil {
+		return false, fmt.Errorf("lock media login %d: %w", f.id, err)
+	}
 	rows, err := find(ctx, tx, f.id, []play{row})
 	if err != nil {
 		return false, err

@@ -140,17 +140,27 @@ func (n *Notifier) AddTx(ctx context.Context, tx *sql.Tx, notices ...Notice) err
 	if err := settle(ctx, tx, notices, now); err != nil {
 		return err
 	}
-	for _, notice := range notices {
-		if notice.Over {
-			continue
+	fresh := slices.DeleteFunc(slices.Clone(notices), func(n Notice) bool { return n.Over })
+	for len(fresh) > 0 {
+		together := slices.IndexFunc(fresh, func(n Notice) bool { return byKind[n.Kind].Severity >= Warning })
+		switch together {
+		case -1:
+			together = len(fresh)
+		case 0: // one of a matter replaces those before it
+			together = 1
 		}
-		id, err := storeNotice(ctx, tx, notice, now)
-		if err != nil {
-			return err
+		for some := range db.Groups(fresh[:together]) {
+			ids, err := storeNotices(ctx, tx, some, now)
+			if err != nil {
+				return err
+			}
+			for i, notice := range some {
+				if err := s.route(ctx, tx, ids[i], notice, now); err != nil {
+					return err
+				}
+			}
 		}
-		if err := s.route(ctx, tx, id, notice, now); err != nil {
-			return err
-		}
+		fresh = fresh[together:]
 	}
 	return nil
 }
@@ -181,36 +191,37 @@ const (
 	maxNames = 200
 )
 
-// storeNotice adds a notice to the inbox.
-func storeNotice(ctx context.Context, tx *sql.Tx, notice Notice, now time.Time) (id int64, err error) {
-	kind, known := byKind[notice.Kind]
-	if !known {
-		return 0, unknownNotice.With(notice.Kind)
-	}
-	at := notice.At
-	if at.IsZero() {
-		at = now
-	}
-	user, account := cut(notice.User, maxNames), cut(notice.Account, maxNames)
-	facts, words, err := packFacts(notice)
-	if err != nil {
-		return 0, err
-	}
-	about, times := "", 1
-	if kind.Severity >= Warning {
-		about = matter(notice)
-		if times, err = replace(ctx, tx, about); err != nil {
-			return 0, err
+// storeNotices adds notices to the inbox, in one statement. The ids are in their order. One of a matter comes alone.
+func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Time) (ids []int64, err error) {
+	var args []any
+	for _, notice := range notices {
+		kind, known := byKind[notice.Kind]
+		if !known {
+			return nil, unknownNotice.With(notice.Kind)
 		}
+		at := notice.At
+		if at.IsZero() {
+			at = now
+		}
+		user, account := cut(notice.User, maxNames), cut(notice.Account, maxNames)
+		facts, words, err := packFacts(notice)
+		if err != nil {
+			return nil, err
+		}
+		about, times := "", 1
+		if kind.Severity >= Warning {
+			about = matter(notice)
+			if times, err = replace(ctx, tx, about); err != nil {
+				return nil, err
+			}
+		}
+		args = append(args, at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, account, notice.RecordID,
+			facts, strings.TrimSpace(user+"\n"+account+"\n"+words), about, times)
 	}
-	err = tx.QueryRowContext(ctx, `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, account, notice.RecordID,
-		facts, strings.TrimSpace(user+"\n"+account+"\n"+words), about, times).Scan(&id)
-	if err != nil {
-		return 0, fmt.Errorf("store a notice: %w", err)
-	}
-	return id, nil
+	ids, err = db.Values[int64](ctx, tx, "store notices", `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
+		VALUES `+db.Rows("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", len(notices))+` RETURNING id`, args...)
+	slices.Sort(ids) // RETURNING has no order, and rows get their ids in theirs
+	return ids, err
 }
 
 // open selects the notice that stands for a matter that is not settled.
