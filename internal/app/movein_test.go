@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/app"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/movetest"
 	"watchmark/internal/upkeep/movein"
 )
@@ -106,15 +107,9 @@ func (s *service) quiet(r movein.Report) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	database, err := os.ReadFile(filepath.Join(s.dir, "watchmark.db"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	log, err := os.ReadFile(filepath.Join(s.dir, "watchmark.db-wal"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for where, text := range map[string]string{"the report": string(report), "the log": s.logs.String(), "the API": s.everything(), "the database": string(database) + string(log)} {
+	places := dbtest.Kept(s.t, s.dir)
+	places["the report"], places["the log"], places["the API"] = string(report), s.logs.String(), s.everything()
+	for where, text := range places {
 		for _, secret := range movetest.Secrets {
 			if strings.Contains(text, secret) {
 				s.t.Errorf("%s holds %s", where, secret)

@@ -2,16 +2,15 @@ package app_test
 
 import (
 	"encoding/json"
-	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/dbtest"
 )
 
 // TestNoSecretIsSeen uses the service in every way, failures included, and then looks for
@@ -117,17 +116,7 @@ func TestNoSecretIsSeen(t *testing.T) {
 	}
 	s.stop()
 	places["log"] = s.logs.String()
-	err = filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		places["file "+entry.Name()] = string(content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps.Copy(places, dbtest.Kept(t, s.dir))
 	for what, text := range secrets {
 		if text == "" {
 			continue

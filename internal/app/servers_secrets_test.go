@@ -5,18 +5,16 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/mediaservertest"
 )
 
@@ -147,26 +145,15 @@ func TestSecretsOfMediaServersStayIn(t *testing.T) {
 	}
 	s.stop()
 	places["log"] = s.logs.String()
-	err := filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		places["file "+entry.Name()] = string(content)
-		if packed, err := zip.NewReader(bytes.NewReader(content), int64(len(content))); err == nil {
+	for place, content := range dbtest.Kept(t, s.dir) {
+		places[place] = content
+		if packed, err := zip.NewReader(strings.NewReader(content), int64(len(content))); err == nil {
 			for _, file := range packed.File {
 				inner := must(file.Open())(t)
-				places["file "+entry.Name()+" "+file.Name] = string(must(io.ReadAll(inner))(t))
+				places[place+" "+file.Name] = string(must(io.ReadAll(inner))(t))
 				_ = inner.Close()
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 
 	secrets := []string{mediaPassword, wrong, "471182", "990017"}

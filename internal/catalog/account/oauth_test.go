@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/dbtest"
 )
 
 func TestSigningInMakesAnAccount(t *testing.T) {
@@ -246,17 +245,11 @@ func TestNoTokenIsSeenInLogErrorOrFile(t *testing.T) {
 	}
 
 	must(t, r.db.Close())
-	places := map[string]string{"log": r.logs.String(), "errors": told.String()}
-	files, err := filepath.Glob(filepath.Join(r.dir, "*"))
-	must(t, err)
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		must(t, err)
-		places[filepath.Base(file)] = string(content)
-	}
-	if !strings.Contains(places["log"], "/oauth/access_token") || places["watchmark.db"] == "" {
+	places := dbtest.Kept(t, r.dir)
+	if !strings.Contains(r.logs.String(), "/oauth/access_token") || len(places) == 0 {
 		t.Fatal("nothing was looked at")
 	}
+	places["log"], places["errors"] = r.logs.String(), told.String()
 	for what, text := range secrets {
 		for place, content := range places {
 			if strings.Contains(content, text) {

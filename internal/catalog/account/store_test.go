@@ -1,10 +1,7 @@
 package account_test
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -83,17 +80,9 @@ func TestTokensAreSealedAndComeBackWhole(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Contains(content, []byte("in-clear")) || bytes.Contains(content, []byte("token-of-")) {
-			t.Errorf("%s holds a token in clear", file)
+	for place, content := range dbtest.Kept(t, dir) {
+		if strings.Contains(content, "in-clear") || strings.Contains(content, "token-of-") {
+			t.Errorf("%s holds a token in clear", place)
 		}
 	}
 }

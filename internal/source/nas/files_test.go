@@ -14,6 +14,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/source/nas"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/nastest"
 )
 
@@ -349,6 +350,7 @@ func TestProblemsAreToldAsSomebodyMeetsThem(t *testing.T) {
 	}
 	t.Run("our own database", func(t *testing.T) {
 		r := newRig(t, "")
+		dbtest.OpenFile(t, r.dir)
 		r.set(func(o *nas.Options) { o.Path = filepath.Join(r.dir, db.FileName) })
 		r.problem(nas.Unusable, "database of this service")
 	})

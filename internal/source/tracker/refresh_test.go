@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/trackertest"
 )
 
@@ -402,19 +402,13 @@ func TestTokensAreNowhereInTheClear(t *testing.T) {
 	r.sync(true)
 	newAccess, newRefresh := r.service.Stored(t, u.ID)
 	r.clean(access, refresh, newAccess, newRefresh, mira)
-	err := filepath.WalkDir(r.dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(path)
+	for place, content := range dbtest.Kept(t, r.dir) {
 		for _, token := range []string{access, refresh, newAccess, newRefresh} {
-			if strings.Contains(string(content), token) {
-				t.Errorf("%s holds a token", entry.Name())
+			if strings.Contains(content, token) {
+				t.Errorf("%s holds a token", place)
 			}
 		}
-		return err
-	})
-	must(t, err)
+	}
 	if text := fmt.Sprintf("%+v %v", u, r.service.Shown(t, u.ID)); strings.Contains(text, newAccess) {
 		t.Error("a credential prints its tokens")
 	}

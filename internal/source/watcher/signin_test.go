@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/source/mediaserver"
+	"watchmark/internal/testkit/dbtest"
 )
 
 // fieldOf is the field that an error is about.
@@ -58,11 +57,10 @@ func TestAPasswordIsNotKeptAndATokenIsSealed(t *testing.T) {
 		r.run()
 		r.stop()
 		_ = r.db.Close()
-		for _, name := range []string{"watchmark.db", "watchmark.db-wal"} {
-			content, _ := os.ReadFile(filepath.Join(r.dir, name))
+		for place, content := range dbtest.Kept(t, r.dir) {
 			for _, text := range []string{"token-of-mira", "pass\""} {
-				if strings.Contains(string(content), text) {
-					t.Errorf("%s holds %q", name, text)
+				if strings.Contains(content, text) {
+					t.Errorf("%s holds %q", place, text)
 				}
 			}
 		}

@@ -1,10 +1,7 @@
 package notify_test
 
 import (
-	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,13 +19,9 @@ func TestChannelsAreSealed(t *testing.T) {
 		t.Errorf("%q comes back", got)
 	}
 	r.close()
-	files, err := filepath.Glob(filepath.Join(r.dir, "*"))
-	must(t, err)
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		must(t, err)
-		if bytes.Contains(content, []byte("the-secret-of")) {
-			t.Errorf("%s holds the secret", file)
+	for place, content := range dbtest.Kept(t, r.dir) {
+		if strings.Contains(content, "the-secret-of") {
+			t.Errorf("%s holds the secret", place)
 		}
 	}
 	r.masker = &secret.Masker{}

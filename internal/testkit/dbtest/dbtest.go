@@ -58,6 +58,18 @@ func Open(t testing.TB) *db.DB {
 func OpenIn(t testing.TB, dir string) *db.DB {
 	t.Helper()
 	d, err := Try(t, dir)
+	return opened(t, d, err)
+}
+
+// OpenFile is the file of a database in a folder, whatever tests run on: for what is about such files. It is closed when the test ends.
+func OpenFile(t testing.TB, dir string) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), dir)
+	return opened(t, d, err)
+}
+
+func opened(t testing.TB, d *db.DB, err error) *db.DB {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}

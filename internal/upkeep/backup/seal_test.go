@@ -49,7 +49,7 @@ func TestABackupThatWasChangedIsRefused(t *testing.T) {
 	if err != nil || !got.Checked || len(got.Files) != 2 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	dbtest.OpenIn(t, dir)
+	dbtest.OpenFile(t, dir)
 	line := bytes.LastIndex(whole, []byte(sealPrefix))
 	var places []int
 	for at := 0; at < line; at += line/40 + 1 {
@@ -85,7 +85,11 @@ func TestABackupFromBeforeChecksumsIsRestored(t *testing.T) {
 		"a copy of a database":         nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			old := filepath.Join(dbtest.Folder(t), db.FileName)
+			dir := t.TempDir()
+			if err := dbtest.OpenFile(t, dir).Close(); err != nil {
+				t.Fatal(err)
+			}
+			old := filepath.Join(dir, db.FileName)
 			if files != nil {
 				if err := db.Put(t.Context(), old, files); err != nil {
 					t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 func newService(t *testing.T) *Service {
 	t.Helper()
 	dir := t.TempDir()
-	d := dbtest.OpenIn(t, dir)
+	d := dbtest.OpenFile(t, dir)
 	tasks := &task.Registry{}
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	k := NewService(Config{
@@ -171,11 +171,7 @@ func TestARestoreThatWasInterruptedIsDoneAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	d, err := db.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Close(); err != nil {
+	if err := dbtest.OpenFile(t, dir).Close(); err != nil {
 		t.Fatal(err)
 	}
 	// It came as far as the key.
