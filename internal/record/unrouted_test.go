@@ -25,8 +25,8 @@ func TestAUserIsUnroutedUntilAnEnabledAccountNamesThem(t *testing.T) {
 		want         standing
 	}{
 		{"no account", `SELECT 1`, standing{1, 0, 0, 1}},
-		{"an account of somebody else", `INSERT INTO accounts (id, username, auth_method, enabled, preferred, private, complete_series, complete_films, created_at, updated_at) VALUES (1, 'mira', 'token', 1, 1, 0, 0, 0, 0, 0);
-			INSERT INTO account_media_users (account_id, name) VALUES (1, 'alex')`, standing{1, 0, 0, 1}},
+		{"an account of nobody", `INSERT INTO accounts (id, username, auth_method, enabled, preferred, private, complete_series, complete_films, created_at, updated_at) VALUES (1, 'mira', 'token', 1, 1, 0, 0, 0, 0, 0)`, standing{1, 0, 0, 1}},
+		{"an account of somebody else", `INSERT INTO account_media_users (account_id, name) VALUES (1, 'alex')`, standing{1, 0, 0, 1}},
 		{"it names the user", `INSERT INTO account_media_users (account_id, name) VALUES (1, 'mira')`, standing{0, 2, 2, 0}},
 		{"it is disabled", `UPDATE accounts SET enabled = 0`, standing{1, 0, 0, 1}},
 	} {

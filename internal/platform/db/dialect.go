@@ -14,7 +14,7 @@ import (
 
 var (
 	wholeCast   = regexp.MustCompile(`\bAS\s+INTEGER\b`)
-	keptOff     = regexp.MustCompile(`\b(SELECT|WHERE|AND|BY)\s+\+`) // keeps the planner of SQLite off an index
+	keptOff     = regexp.MustCompile(`(\b(?:SELECT|WHERE|AND|BY)\s+|\()\+`) // keeps the planner of SQLite off an index
 	likeWord    = regexp.MustCompile(`\bLIKE\b`)
 	textType    = regexp.MustCompile(`(\bAS\s+)?\bTEXT\b`)
 	numberedKey = regexp.MustCompile(`\bINTEGER\s+PRIMARY\s+KEY\b`)
@@ -62,7 +62,7 @@ func forServer(text string) string {
 	return outside(text, func(code string) string {
 		var out strings.Builder
 		code = likeWord.ReplaceAllLiteralString(wholeCast.ReplaceAllLiteralString(code, "AS BIGINT"), "ILIKE")
-		code = keptOff.ReplaceAllString(code, "$1 ")
+		code = keptOff.ReplaceAllString(code, "$1")
 		for i, part := range strings.Split(code, "?") {
 			if i > 0 {
 				n++
