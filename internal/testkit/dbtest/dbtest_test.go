@@ -3,6 +3,7 @@ package dbtest_test
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"testing"
 
 	"watchmark/internal/testkit/dbtest"
@@ -36,5 +37,38 @@ func TestEachTestHasAnEmptyDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// What a test renames is not there in the next one.
+func TestEachTestHasTheNewestTables(t *testing.T) {
+	for range 2 {
+		t.Run("", func(t *testing.T) {
+			err := dbtest.Open(t).Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, `ALTER TABLE records RENAME COLUMN method TO gone`)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestWhatIsKeptIsFound(t *testing.T) {
+	dir := dbtest.Folder(t)
+	err := dbtest.OpenIn(t, dir).Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value, updated_at) VALUES ('a', 'spoken aloud', 0)`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, content := range dbtest.Kept(t, dir) {
+		found = found || strings.Contains(content, "spoken aloud")
+	}
+	if !found {
+		t.Error("it is not found")
 	}
 }

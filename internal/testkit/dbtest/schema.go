@@ -129,10 +129,8 @@ func (s *schemas) take() (name string, err error) {
 // changed the tables.
 const empties = `DO $$ DECLARE t TEXT; held BOOLEAN; BEGIN
 	SET LOCAL session_replication_role = replica;
-	IF EXISTS (SELECT attrelid::regclass::text FROM pg_attribute WHERE attnum > 0 AND attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'SCHEMA'::regnamespace)
-			GROUP BY attrelid HAVING bool_or(attisdropped))
-		OR (SELECT COUNT(*) FROM pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'SCHEMA'::regnamespace))
-			<> (SELECT COUNT(*) FROM pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'TEMPLATE'::regnamespace))
+	IF (SELECT string_agg(format('%s.%s', relname, attname), ' ' ORDER BY relname, attnum) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'SCHEMA'::regnamespace)
+			<> (SELECT string_agg(format('%s.%s', relname, attname), ' ' ORDER BY relname, attnum) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid WHERE relnamespace = 'TEMPLATE'::regnamespace)
 		OR (SELECT COUNT(*) FROM pg_trigger WHERE tgrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'SCHEMA'::regnamespace))
 			<> (SELECT COUNT(*) FROM pg_trigger WHERE tgrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'TEMPLATE'::regnamespace)) THEN
 		RAISE EXCEPTION 'changed';
