@@ -6,18 +6,18 @@ import (
 	"os"
 	"strings"
 
+	"watchmark/internal/app"
 	"watchmark/internal/platform/secret"
-	"watchmark/internal/upkeep/backup"
 )
 
 type backupCommand struct {
-	folderFlag
+	dataFlags
 	File string `arg:"" help:"Where to write the backup." type:"path"`
 }
 
 // Run writes a backup, beside a running service or not.
 func (c backupCommand) Run(ctx context.Context, std standard) error {
-	with, err := backup.Create(ctx, c.Data, c.File)
+	with, err := app.Backup(ctx, c.options(std.err), c.File)
 	if err != nil {
 		return err
 	}
@@ -34,13 +34,13 @@ func (c backupCommand) Run(ctx context.Context, std standard) error {
 }
 
 type restoreCommand struct {
-	folderFlag
+	dataFlags
 	File string `arg:"" help:"A backup, or a plain copy of the database." type:"path"`
 }
 
 // Run puts a backup in place of what the data folder holds.
 func (c restoreCommand) Run(ctx context.Context, std standard) error {
-	restored, err := backup.Restore(ctx, c.Data, c.File)
+	restored, err := app.Restore(ctx, c.options(std.err), c.File)
 	if err != nil {
 		return err
 	}

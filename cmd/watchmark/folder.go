@@ -88,7 +88,7 @@ func withData(ctx context.Context, options app.Options, fn func(*app.Data) error
 // withoutTrace is withData for what changes nothing in the folder: where there is no database yet, fn gets an empty
 // one elsewhere, with the settings of the folder.
 func withoutTrace(ctx context.Context, options app.Options, fn func(*app.Data) error) (err error) {
-	if app.HasData(options.DataDir) {
+	if app.HasData(options) {
 		return withData(ctx, options, fn)
 	}
 	aside, remove, err := app.Aside(ctx, options)

@@ -86,15 +86,16 @@ func printTables(out io.Writer, lines []movedb.Line) {
 
 // steps prints how far a move is, at each twentieth of a phase.
 type steps struct {
-	out   io.Writer
-	phase movedb.Phase
-	next  int64
+	out        io.Writer
+	phase      movedb.Phase
+	last, next int64
 }
 
 func (s *steps) tell(p movedb.Progress) {
-	if p.Phase != s.phase {
+	if p.Phase != s.phase || p.Done < s.last { // both sides are compared
 		s.phase, s.next = p.Phase, 0
 	}
+	s.last = p.Done
 	if p.Done < s.next {
 		return
 	}

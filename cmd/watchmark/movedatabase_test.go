@@ -67,6 +67,25 @@ func TestDataMovesToAServerAndBack(t *testing.T) {
 	if r := there.settled(key, there.send(strings.Replace(episode1, `"episode":1`, `"episode":2`, 1))); r.Status != "success" || r.ID <= records.Items[0].ID {
 		t.Errorf("a new record is %+v", r)
 	}
+	// What the service holds there becomes a file for any folder, which is not put back into PostgreSQL.
+	onServer := []string{"WATCHMARK_DATABASE_URL=" + address}
+	file, restored := filepath.Join(t.TempDir(), "all.backup"), filepath.Join(t.TempDir(), "restored")
+	if got := finish(t, command(t, onServer, "backup", file, "--data", data), ""); got.code != 0 || !strings.Contains(got.out, "the database and secret.key") {
+		t.Fatalf("backup ends with %d: %s%s", got.code, got.out, got.err)
+	}
+	mustFail(t, onServer, "into which nothing is restored", "restore", file, "--data", restored)
+	mustHold(t, did(t, "restore", file, "--data", restored), "secret.key, watchmark.db")
+	copied := serve(t, restored, list.url)
+	wants(t, http.StatusOK, http.MethodGet, copied.url+"/api/records", key, "", &records)
+	if len(records.Items) != 2 {
+		t.Errorf("the backup holds %+v", records)
+	}
+	copied.kill()
+	mustHold(t, call(t, http.MethodPost, there.url+"/api/backups", key, "").body, "backup_on_server")
+	mustHold(t, call(t, http.MethodGet, there.url+"/api/backups", key, "").body, `"on_server":true`)
+	if got := finish(t, command(t, onServer, "doctor", "--data", data), ""); !strings.Contains(got.out, "PostgreSQL answers") {
+		t.Errorf("doctor says %s%s", got.out, got.err)
+	}
 	must(t, os.MkdirAll(back, 0o700))
 	secretKey, err := os.ReadFile(filepath.Join(data, "secret.key"))
 	must(t, err)

@@ -12,11 +12,14 @@ import (
 	"watchmark/internal/platform/secret"
 )
 
-// HasData reports whether there is a database in the data folder. One that cannot be looked at is there:
+// HasData reports whether there is a database, in the data folder or on a server. One that cannot be looked at is there:
 // opening it says why.
-func HasData(dataDir string) bool {
-	return !missing(filepath.Join(dataDir, db.FileName))
+func HasData(o Options) bool {
+	address, err := databaseURL(o)
+	return err != nil || address != "" || hasFile(o.DataDir)
 }
+
+func hasFile(dataDir string) bool { return !missing(filepath.Join(dataDir, db.FileName)) }
 
 // Aside is o on a data folder of its own, for what is tried and leaves nothing behind: with a copy of the
 // database and its key, where they are there, and the settings of the folder of o. remove removes it.
@@ -36,7 +39,7 @@ func Aside(ctx context.Context, o Options) (aside Options, remove func() error, 
 	if aside.ConfigFile, err = configFile(o); err != nil {
 		return o, nil, err
 	}
-	if !HasData(o.DataDir) {
+	if !hasFile(o.DataDir) {
 		return aside, remove, nil
 	}
 	key, err := os.ReadFile(filepath.Join(o.DataDir, secret.KeyFile))

@@ -102,7 +102,13 @@ func checkSecrets(dir string) Check {
 // checkDatabase reads the whole database.
 func (d *Data) checkDatabase(ctx context.Context, dir string) Check {
 	const name = "database"
-	if !HasData(dir) {
+	if !d.db.Alone() { // the server looks after itself
+		if err := d.db.Alive(ctx); err != nil {
+			return ill(name, "%v", err)
+		}
+		return well(name, "PostgreSQL answers, schema version %d, %.1f MB", d.db.SchemaVersion(), float64(d.db.Size())/1e6)
+	}
+	if !hasFile(dir) {
 		return well(name, "there is no database yet: the first start makes it")
 	}
 	if err := db.Check(ctx, filepath.Join(dir, db.FileName)); err != nil {
@@ -181,6 +187,8 @@ func (d *Data) checkBackups() Check {
 	const name = "backups"
 	s := d.backups.Status()
 	switch {
+	case s.OnServer:
+		return well(name, "none by itself: the data is in PostgreSQL, which has tools of its own for it")
 	case !s.LastError.IsZero():
 		return ill(name, "%s", s.LastError)
 	case s.NextRun == nil:

@@ -125,13 +125,18 @@ func OpenData(ctx context.Context, o Options) (*Data, error) {
 	return d, nil
 }
 
-// openDatabase opens the database that the settings file or the environment name, else that of the data folder.
-func openDatabase(ctx context.Context, o Options) (*db.DB, error) {
+// databaseURL is the address of the database on a server that the settings file or the environment name; empty for that of the data folder.
+func databaseURL(o Options) (string, error) {
 	file, err := configFile(o)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	address, err := settings.DatabaseURL(settings.Options{File: file, Environ: o.Environ})
+	return settings.DatabaseURL(settings.Options{File: file, Environ: o.Environ})
+}
+
+// openDatabase opens the database that the settings file or the environment name, else that of the data folder.
+func openDatabase(ctx context.Context, o Options) (*db.DB, error) {
+	address, err := databaseURL(o)
 	if err != nil {
 		return nil, err
 	}

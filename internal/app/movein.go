@@ -14,6 +14,14 @@ import (
 // The report is that of the preview when it does not. It returns db.ErrLocked while a service runs on the data folder, for
 // that would know nothing of what comes behind its back.
 func MoveIn(ctx context.Context, o Options, folder string, agree func(files []string, preview movein.Report) (bool, error)) (report movein.Report, err error) {
+	address, err := databaseURL(o)
+	if err != nil {
+		return report, err
+	}
+	if address != "" {
+		return report, errors.New("database.url names a PostgreSQL database, which others may use meanwhile: move into an empty folder, without database.url and WATCHMARK_DATABASE_URL, " +
+			"and move that to an empty database with watchmark move-database --to URL")
+	}
 	a, err := New(ctx, o)
 	if err != nil {
 		return report, err

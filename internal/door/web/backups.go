@@ -11,7 +11,7 @@ import (
 type backupsPage struct {
 	backup.Status
 	Display display
-	// Command restores the newest one.
+	// Command restores the newest one, or makes one where the service does not.
 	Command string
 	// Open is set where sign-in is turned off; backups cannot be downloaded then.
 	Open bool
@@ -20,6 +20,10 @@ type backupsPage struct {
 func (g Settings) backups(r *request) (content, error) {
 	status := g.Backups()
 	page := backupsPage{Status: status, Display: backupsDisplay(status), Open: r.viewer.Name == "", Command: "watchmark restore FILE --data DIR"}
+	if status.OnServer {
+		page.Command = "watchmark backup FILE --data DIR"
+		return content{Data: page}, nil
+	}
 	if len(status.Items) > 0 {
 		page.Command = fmt.Sprintf("watchmark restore %q --data DIR", filepath.Join(status.Dir, status.Items[0].Name))
 	}
@@ -29,6 +33,8 @@ func (g Settings) backups(r *request) (content, error) {
 // backupsDisplay shows the state of the backups.
 func backupsDisplay(s backup.Status) display {
 	switch {
+	case s.OnServer:
+		return display{"quiet", "power", "backups.is.on_server"}
 	case s.Running:
 		return display{"busy", "loader", "backups.is.running"}
 	case !s.LastError.IsZero():

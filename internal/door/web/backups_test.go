@@ -37,6 +37,12 @@ func TestBackupsPage(t *testing.T) {
 	mustContain(t, g.get(t, in, "/settings/backups", "zh-CN").body, "上次备份失败", "空间不足", "WATCHMARK_SECRET_KEY")
 	g.backups = backup.Status{Keep: 7}
 	mustContain(t, g.get(t, in, "/settings/backups", "en").body, "Switched off", "not scheduled")
+	g.backups = backup.Status{Keep: 7, OnServer: true}
+	page := g.get(t, in, "/settings/backups", "en").body
+	mustContain(t, page, "no backup is made here", "watchmark backup FILE --data DIR", `href="/docs/operations#backups-of-postgresql"`)
+	if strings.Contains(page, "backup-now") || strings.Contains(page, "watchmark restore") {
+		t.Error("it offers what it does not do")
+	}
 }
 
 func TestWhereNobodySignsInNothingIsDownloaded(t *testing.T) {

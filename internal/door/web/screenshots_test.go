@@ -66,6 +66,7 @@ func shots(t *testing.T) []shot {
 	failing := newRig(t)
 	failing.nas.status = nas.Status{Enabled: true, LastError: value("nas_no_file", "/nas/trimmedia.db"), LastErrorKind: nas.Missing}
 	failing.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{ID: 1, Name: "mira", State: tracker.Dead, Problem: tracker.ErrDead.With()}}}
+	failing.backups = backup.Status{OnServer: true}
 	imported := newRig(t)
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
@@ -176,6 +177,7 @@ func shots(t *testing.T) []shot {
 		{"backups", full, "/settings/backups", true, ""},
 		{"backups-download", full, "/settings/backups", true, "a[data-confirm]"},
 		{"backups-empty", empty, "/settings/backups", true, ""},
+		{"backups-server", failing, "/settings/backups", true, ""},
 		{"access-empty", empty, "/settings/access", true, ""},
 		{"access-enrolment", coded, "/settings/access", true, ""},
 		{"access-recovery", full, "/settings/access?problem=stranger", true, "#recovery-renew summary"},

@@ -17,6 +17,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/upkeep/movedb"
 )
 
 // settingsName is the settings file inside the data folder.
@@ -33,12 +34,22 @@ const aside = ".before-restore"
 // name. It answers which files of the folder are in it besides the database. When it fails, nothing
 // is left behind.
 func Create(ctx context.Context, dataDir, file string) (with []string, err error) {
-	if _, err := os.Stat(file); err == nil {
-		return nil, fmt.Errorf("%s: the file exists: choose another name", file)
-	}
 	database := filepath.Join(dataDir, db.FileName)
 	if _, err := os.Stat(database); err != nil {
 		return nil, fmt.Errorf("there is no database to back up: %w; name the data folder with --data", err)
+	}
+	return create(ctx, dataDir, file, func(tmp string) error { return db.CopyTo(ctx, database, tmp) })
+}
+
+// CreateFrom is Create with what a database on a server holds at one moment.
+func CreateFrom(ctx context.Context, d *db.DB, dataDir, file string) (with []string, err error) {
+	return create(ctx, dataDir, file, func(tmp string) error { return movedb.ToFile(ctx, d, tmp) })
+}
+
+// create is Create with the copy of the database that copyTo writes.
+func create(ctx context.Context, dataDir, file string, copyTo func(tmp string) error) (with []string, err error) {
+	if _, err := os.Stat(file); err == nil {
+		return nil, fmt.Errorf("%s: the file exists: choose another name", file)
 	}
 	tmp, err := empty(filepath.Dir(file), filepath.Base(file))
 	if err != nil {
@@ -57,7 +68,7 @@ func Create(ctx context.Context, dataDir, file string) (with []string, err error
 		files[name] = content
 		with = append(with, name)
 	}
-	if err := db.CopyTo(ctx, database, tmp); err != nil {
+	if err := copyTo(tmp); err != nil {
 		return nil, err
 	}
 	if err := db.Put(ctx, tmp, files); err != nil {

@@ -7,6 +7,9 @@ var (
 	ErrNotFound = reason.New("backup_not_found", "there is no such backup", "没有这份备份").For(reason.NotFound)
 	// ErrRunning says that a backup is being made already.
 	ErrRunning = reason.New("backup_running", "a backup is being made already: wait for it", "正在备份：请等它结束").For(reason.Conflict)
+	// ErrOnServer says that the database has tools of its own for backups.
+	ErrOnServer = reason.New("backup_on_server", "the data is in PostgreSQL: back it up with its own tools, such as pg_dump, or run watchmark backup FILE (/docs/operations#backups-of-postgresql)",
+		"数据在 PostgreSQL 中：请用它自己的工具（例如 pg_dump）备份，或运行 watchmark backup FILE（/docs/operations#backups-of-postgresql）").For(reason.Conflict)
 	// ErrNoSpace says that the disk has no room for a backup.
 	ErrNoSpace = reason.New("backup_no_space", "not enough space on the disk for a backup: free some, keep fewer backups, or choose another folder with backup.dir",
 		"磁盘空间不足，无法备份：请清理空间、减少保留份数，或通过 backup.dir 更换目录")

@@ -31,9 +31,6 @@ const (
 	reserve = 256 << 20
 )
 
-// The errors a caller branches on.
-var ()
-
 // File is a backup in the folder.
 type File struct {
 	Name   string    `json:"name" example:"watchmark-20260314-041700.backup"`
@@ -52,6 +49,8 @@ type Status struct {
 	LastRun   time.Time     `json:"last_run,omitzero" doc:"When one was last tried; not there before the first."`
 	LastError reason.Reason `json:"last_error_value,omitzero" doc:"Why that failed; empty when it did not."`
 	Items     []File        `json:"items" doc:"The backups in the folder, newest first."`
+	// OnServer is set where the Service makes none.
+	OnServer bool `json:"on_server" doc:"The data is in PostgreSQL: no backup is made by itself, nor here. Use PostgreSQL's own tools, such as pg_dump, or the command watchmark backup FILE."`
 	// KeyMissing is set where the key is not a file, so that no backup holds it.
 	KeyMissing bool `json:"key_missing" doc:"The key that seals tokens is given by the environment, so backups do not hold it: keep it elsewhere too."`
 }
@@ -70,6 +69,8 @@ type Config struct {
 	// Keep and Plan are asked whenever they are needed.
 	Keep func() int
 	Plan func() schedule.Plan
+	// OnServer says that the database is on a server, which has tools of its own for backups: the Service makes none.
+	OnServer bool
 	// KeyOutside says that the key is not a file of the data folder.
 	KeyOutside bool
 	// Schedule has the Job, which the caller adds.
@@ -89,7 +90,19 @@ func NewService(c Config) *Service { return &Service{Config: c} }
 // Job makes a backup. Before it has run, the newest backup in the folder tells when one was made last.
 func (k *Service) Job() schedule.Job {
 	return schedule.Job{
-		Name: TaskKind, Plan: k.Plan, Run: k.make, Busy: ErrRunning,
+		Name: TaskKind, Run: k.make, Busy: ErrRunning,
+		Plan: func() schedule.Plan {
+			if k.OnServer {
+				return schedule.Plan{}
+			}
+			return k.Plan()
+		},
+		Ready: func(context.Context) error {
+			if k.OnServer {
+				return ErrOnServer
+			}
+			return nil
+		},
 		Last: func(context.Context) (time.Time, error) {
 			files, err := k.list()
 			if err != nil || len(files) == 0 {
@@ -100,7 +113,7 @@ func (k *Service) Job() schedule.Job {
 	}
 }
 
-// Start starts a task that makes a backup now. It returns ErrRunning while one is made.
+// Start starts a task that makes a backup now. It returns ErrRunning while one is made, and ErrOnServer.
 func (k *Service) Start(ctx context.Context) (*task.Task, error) {
 	return k.Schedule.Start(ctx, TaskKind)
 }
@@ -263,7 +276,7 @@ func (k *Service) Delete(name string) error {
 // Status is how backups stand now.
 func (k *Service) Status() Status {
 	job := k.Schedule.Now(TaskKind)
-	s := Status{Dir: k.Dir, Keep: k.Keep(), KeyMissing: k.KeyOutside, TaskID: job.TaskID, Running: job.Running, NextRun: job.NextRun, LastError: job.LastProblem}
+	s := Status{Dir: k.Dir, Keep: k.Keep(), OnServer: k.OnServer, KeyMissing: k.KeyOutside && !k.OnServer, TaskID: job.TaskID, Running: job.Running, NextRun: job.NextRun, LastError: job.LastProblem}
 	// In this order, a backup that was made is listed.
 	files, err := k.list()
 	s.Items = files

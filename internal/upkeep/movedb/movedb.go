@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"watchmark/internal/platform/db"
@@ -199,4 +201,27 @@ func Release(ctx context.Context, to *db.DB, free func(ctx context.Context, tx *
 		}
 		return free(ctx, tx)
 	})
+}
+
+// ToFile writes one state of a database to path, as a database in a file that nobody uses yet.
+func ToFile(ctx context.Context, from *db.DB, path string) (err error) {
+	folder, err := os.MkdirTemp(filepath.Dir(path), ".watchmark-copy-*")
+	if err != nil {
+		return fmt.Errorf("make a folder for the copy: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	to, err := db.Open(ctx, folder)
+	if err != nil {
+		return err
+	}
+	if _, err = Fill(ctx, from, to, nil, func(Progress) {}); err == nil {
+		err = Release(ctx, to, func(context.Context, *sql.Tx) error { return nil }) // a start on it gives back what was in work
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	if err := db.Fold(ctx, filepath.Join(folder, db.FileName)); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(folder, db.FileName), path)
 }
