@@ -50,8 +50,7 @@ func MoveDatabase(ctx context.Context, o Options, m Move) (moved Moved, err erro
 
 // LookAtMove shows what MoveDatabase would move, and changes nothing. A service may run meanwhile.
 func LookAtMove(ctx context.Context, o Options, m Move) (moved Moved, err error) {
-	from := m.From
-	if from == "" {
+	if m.From == "" {
 		aside, remove, err := Aside(ctx, o)
 		if err != nil {
 			return moved, err
@@ -65,7 +64,7 @@ func LookAtMove(ctx context.Context, o Options, m Move) (moved Moved, err error)
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if m.To != "" {
-		if err := targetIsUsable(ctx, m.To, d.SchemaVersion()); err != nil {
+		if err := targetIsUsable(ctx, m.To); err != nil {
 			return moved, err
 		}
 	}
@@ -73,10 +72,24 @@ func LookAtMove(ctx context.Context, o Options, m Move) (moved Moved, err error)
 	return moved, err
 }
 
-// targetIsUsable returns an error for a database on a server that cannot be moved to.
-func targetIsUsable(ctx context.Context, address string, schema int64) error {
+// ourSchema returns an error unless a database on a server has the schema of this program. empty is set for one in which nothing was made
+// yet.
+func ourSchema(ctx context.Context, address string) (empty bool, err error) {
 	has, err := db.ServerSchema(ctx, address)
-	if err != nil || has != schema { // one without tables gets them, one of another version is brought to this one
+	if err != nil || has == 0 {
+		return err == nil, err
+	}
+	newest, err := db.NewestSchema()
+	if err == nil && has != newest {
+		err = fmt.Errorf("the database on the server has schema version %d, and this program %d: use the version of the program that ran on it last", has, newest)
+	}
+	return false, err
+}
+
+// targetIsUsable returns an error for a database on a server that cannot be moved to.
+func targetIsUsable(ctx context.Context, address string) error {
+	empty, err := ourSchema(ctx, address)
+	if err != nil || empty {
 		return err
 	}
 	to, err := db.OpenServer(ctx, address)
@@ -94,18 +107,11 @@ func sourceOf(ctx context.Context, o Options, m Move) (*db.DB, error) {
 		}
 		return db.Open(ctx, o.DataDir)
 	}
-	has, err := db.ServerSchema(ctx, m.From)
-	if err != nil {
-		return nil, err
-	}
-	newest, err := db.NewestSchema()
-	switch {
+	switch empty, err := ourSchema(ctx, m.From); {
 	case err != nil:
 		return nil, err
-	case has == 0:
+	case empty:
 		return nil, errors.New("there is nothing of watchmark in this database: look at its address")
-	case has != newest:
-		return nil, fmt.Errorf("the database has schema version %d, and this program %d: move it with the version of the program that ran on it last", has, newest)
 	}
 	return db.OpenServer(ctx, m.From)
 }
@@ -113,6 +119,9 @@ func sourceOf(ctx context.Context, o Options, m Move) (*db.DB, error) {
 func moveToServer(ctx context.Context, o Options, m Move) (moved Moved, err error) {
 	box, err := secret.OpenBox(o.DataDir, givenKey(o), true)
 	if err != nil {
+		return moved, err
+	}
+	if _, err := ourSchema(ctx, m.To); err != nil { // opening it would change one that is used
 		return moved, err
 	}
 	to, err := db.OpenServer(ctx, m.To)

@@ -6,12 +6,15 @@ package dbtest
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/secret"
 )
 
 // Env runs tests on PostgreSQL: with the URL of a database whose user may make schemas, or with "postgres", which starts a
@@ -44,6 +47,12 @@ func Environ(t testing.TB, dir string) []string {
 	t.Helper()
 	if !OnServer() {
 		return nil
+	}
+	key := filepath.Join(dir, secret.KeyFile) // which a service makes for a folder only
+	if _, err := os.Stat(key); errors.Is(err, fs.ErrNotExist) {
+		if err := os.WriteFile(key, []byte(strings.Repeat("5e", 32)), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return []string{"WATCHMARK_DATABASE_URL=" + address(t, dir)}
 }
