@@ -141,3 +141,23 @@ func TestAKilledMoveGoesOn(t *testing.T) {
 		t.Errorf("%d of 30000 that were in work are given back", received)
 	}
 }
+
+// TestADatabaseOfAnotherVersionIsLeftAlone, though opening it might bring it to this one.
+func TestADatabaseOfAnotherVersionIsLeftAlone(t *testing.T) {
+	address := postgrestest.Schema(t, postgrestest.Shared(t).URL())
+	to, err := db.OpenServer(t.Context(), address)
+	must(t, err)
+	must(t, to.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (1000, true)`)
+		return err
+	}))
+	must(t, to.Close())
+	data := t.TempDir()
+	from, err := db.Open(t.Context(), data)
+	must(t, err)
+	must(t, from.Close())
+	must(t, os.WriteFile(filepath.Join(data, "secret.key"), []byte(strings.Repeat("ab", 32)), 0o600))
+	for _, args := range [][]string{{"--to", address, "--dry-run"}, {"--to", address}, {"--from", address, "--dry-run"}, {"--from", address}} {
+		mustFail(t, nil, "schema version 1000", append([]string{"move-database", "--data", data}, args...)...)
+	}
+}
