@@ -50,6 +50,7 @@ type standard struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal ends it at once
 	code := run(ctx, os.Args[1:], standard{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)

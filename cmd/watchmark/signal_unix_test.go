@@ -3,8 +3,12 @@
 package main
 
 import (
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
@@ -44,6 +48,36 @@ func TestServeEndsWellAtSIGTERM(t *testing.T) {
 	text, _ := service.out.read()
 	if !strings.Contains(text, "msg=stopped") || strings.Contains(text, "did not finish") {
 		t.Errorf("printed %s", text)
+	}
+}
+
+func TestServeEndsAtOnceAtTheSecondSIGTERM(t *testing.T) {
+	service := serve(t, t.TempDir(), nowhere)
+	slow, err := net.Dial("tcp", strings.TrimPrefix(service.url, "http://"))
+	must(t, err)
+	defer func() { _ = slow.Close() }()
+	_, err = io.WriteString(slow, "POST /api/login HTTP/1.1\r\nHost: here\r\nContent-Length: 100\r\nContent-Type: application/json\r\n\r\n{") // the first one waits for it
+	must(t, err)
+	must(t, service.cmd.Process.Signal(syscall.SIGTERM))
+	for end := time.Now().Add(patience); ; {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(service.url, "http://"))
+		if err != nil {
+			break // it stops
+		}
+		must(t, conn.Close())
+		if time.Now().After(end) {
+			t.Fatal("the first signal does nothing")
+		}
+	}
+	must(t, service.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-service.ended:
+	case <-time.After(patience):
+		t.Fatal("does not end")
+	}
+	var exit *exec.ExitError
+	if !errors.As(service.result, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+		t.Errorf("it ended with %v", service.result)
 	}
 }
 

@@ -71,9 +71,10 @@ type App struct {
 	ways    []way
 	handler http.Handler
 	// tls is the own certificate; nil where the service speaks plain HTTP.
-	tls      *tlsfile.Pair
-	stopping chan struct{}
-	unlock   func() error
+	tls *tlsfile.Pair
+	// draining is closed when no more should be sent here, stopping when what holds requests open must end.
+	draining, stopping chan struct{}
+	unlock             func() error
 	// self is this process among the replicas; nil until it has joined.
 	self *replica.Self
 	// folder is the data folder; container is as in Options.
@@ -94,7 +95,7 @@ func New(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, errors.Join(err, unlock())
 	}
-	a := &App{Data: data, stopping: make(chan struct{}), unlock: unlock, folder: o.DataDir, container: o.Container}
+	a := &App{Data: data, draining: make(chan struct{}), stopping: make(chan struct{}), unlock: unlock, folder: o.DataDir, container: o.Container}
 	if err := a.build(ctx, o); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -164,7 +165,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 		return err
 	}
 	a.updates = a.newUpdates()
-	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, sound: a.integrity.problem, stopping: a.stopping}
+	a.ready = &readiness{dataDir: o.DataDir, alive: a.db.Alive, fits: a.fits, sound: a.integrity.problem, draining: a.draining}
 	a.meters = &meters{App: a, started: time.Now()}
 	a.meters.begin()
 	a.addJobs()

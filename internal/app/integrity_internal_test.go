@@ -43,7 +43,7 @@ func TestAStartWaitsForItsCheckOnlySoLong(t *testing.T) {
 				if checking, damaged := i.standing(); checking || damaged != (c.later != nil) {
 					t.Errorf("later it is told checking %v, damaged %v", checking, damaged)
 				}
-				ready := &readiness{dataDir: t.TempDir(), alive: func(context.Context) error { return nil }, sound: i.problem, stopping: make(chan struct{})}
+				ready := &readiness{dataDir: t.TempDir(), alive: func(context.Context) error { return nil }, sound: i.problem, fits: func(context.Context) error { return nil }, draining: make(chan struct{})}
 				if problems := ready.problems(t.Context()); (len(problems) > 0) != (c.later != nil) {
 					t.Errorf("problems are %v", problems)
 				}

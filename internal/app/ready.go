@@ -17,16 +17,20 @@ const (
 	healthFor = time.Second
 	// healthTime is how long the database may take to answer.
 	healthTime = 3 * time.Second
+	// clockMost is how far the clock may be from the database's, by which replicas agree.
+	clockMost = 30 * time.Second
 	// leastFree is below how many bytes nothing can be promised to be stored.
 	leastFree = 16 << 20
 )
 
 // readiness tells whether the service takes webhooks: whether what comes can be stored.
 type readiness struct {
-	dataDir  string
-	alive    func(context.Context) error
+	dataDir string
+	alive   func(context.Context) error
+	// fits says as an unfit what keeps this process from working on the database beside others.
+	fits     func(context.Context) error
 	sound    func() error // what the check of the database found
-	stopping <-chan struct{}
+	draining <-chan struct{}
 
 	mu      sync.Mutex
 	at      time.Time
@@ -38,7 +42,7 @@ type readiness struct {
 // everybody; none when it is ready.
 func (r *readiness) problems(ctx context.Context) []string {
 	select {
-	case <-r.stopping:
+	case <-r.draining:
 		return []string{"the service is stopping"}
 	default:
 	}
@@ -62,11 +66,15 @@ func (r *readiness) look(ctx context.Context) string {
 	if r.asked == nil {
 		asked := make(chan error, 1)
 		r.asked = asked
-		go func() { asked <- r.alive(ctx) }() // it ends with the database at the latest
+		go func() { asked <- errors.Join(r.fits(ctx), r.alive(ctx)) }() // it ends with the database at the latest
 	}
 	select {
 	case err := <-r.asked:
 		r.asked = nil
+		var why unfit
+		if errors.As(err, &why) {
+			return why.Error()
+		}
 		if err != nil {
 			return "the database cannot be read and written: look into the log of the service, and run watchmark doctor"
 		}
@@ -82,4 +90,36 @@ func (r *readiness) look(ctx context.Context) string {
 		return "the disk of the data folder is full: free some space on it"
 	}
 	return ""
+}
+
+// unfit is why this process must not work on a database beside others, in words that may be shown to everybody.
+type unfit string
+
+func (u unfit) Error() string { return string(u) }
+
+// fits looks whether this process may work on the database beside others; alone it always may.
+func (a *App) fits(ctx context.Context) error {
+	if a.db.Alone() {
+		return nil
+	}
+	if !a.self.Live() {
+		return unfit("the database has not heard of this replica for too long, so others may take it for dead")
+	}
+	floor, err := a.db.SchemaFloor(ctx)
+	if err != nil {
+		return err
+	}
+	if floor > a.db.SchemaVersion() {
+		return unfit(fmt.Sprintf("a newer program has changed the database: this one knows version %d, and %d is needed. Install the newer program", a.db.SchemaVersion(), floor))
+	}
+	before := time.Now()
+	now, err := a.db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	// Wall clocks are compared, whatever the monotonic one says.
+	if off := before.Add(time.Since(before) / 2).Round(0).Sub(now); off.Abs() > clockMost {
+		return unfit(fmt.Sprintf("the clock of this machine is %d seconds away from that of the database: set it, and let it be kept by NTP", int(off.Abs().Seconds())))
+	}
+	return nil
 }

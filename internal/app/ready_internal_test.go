@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,11 +16,11 @@ func TestReadiness(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		var answer error
+		var answer, fit error
 		held := make(chan struct{})
 		close(held)
 		stopping := make(chan struct{})
-		r := &readiness{dataDir: dir, stopping: stopping, sound: func() error { return nil }, alive: func(context.Context) error {
+		r := &readiness{dataDir: dir, draining: stopping, fits: func(context.Context) error { return fit }, sound: func() error { return nil }, alive: func(context.Context) error {
 			asked.Add(1)
 			<-held
 			return answer
@@ -57,6 +58,10 @@ func TestReadiness(t *testing.T) {
 		r.dataDir = "/nowhere/at/all"
 		time.Sleep(healthFor)
 		expect("without its folder", "data folder cannot be used")
+		r.dataDir = dir
+		fit = fmt.Errorf("look: %w", unfit("another clock"))
+		time.Sleep(healthFor)
+		expect("what does not fit", "another clock")
 		close(stopping)
 		expect("while it stops", "stopping")
 		if !slices.Equal(r.problems(t.Context()), []string{"the service is stopping"}) {

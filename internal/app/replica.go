@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog/entries"
@@ -27,8 +28,10 @@ func (a *App) join(ctx context.Context) error {
 	var err error
 	a.self, err = replica.Join(ctx, replica.Config{
 		DB: a.db, Name: name, Program: Version(), Log: a.log,
-		About: func() replica.About { return replica.About{Reachable: a.catalog.Reachability().Reachable} },
-		Free:  free,
+		About: func() replica.About {
+			return replica.About{Egress: a.Settings.Current().Catalog.Egress, Reachable: a.catalog.Reachability().Reachable}
+		},
+		Free: free,
 	})
 	if err != nil || a.db.Alone() {
 		return err
@@ -38,6 +41,17 @@ func (a *App) join(ctx context.Context) error {
 
 // free give back what dead incarnations have in hand.
 var free = []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, schedule.FreeTx}
+
+// hasOthers reports whether another replica lives, that requests can go to.
+func (a *App) hasOthers() bool {
+	if a.db.Alone() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	all, err := replica.List(ctx, a.db)
+	return err == nil && slices.ContainsFunc(all, func(r replica.Replica) bool { return r.Heard && r.Incarnation != a.self.Incarnation() })
+}
 
 // leave gives back what this process has in hand.
 func (a *App) leave() error {

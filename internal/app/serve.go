@@ -20,10 +20,15 @@ import (
 
 // A stopping service may finish requests for requestGrace, then work in hand for workGrace. What has not ended
 // endGrace later is left behind: what starts services kills one that takes longer than ten seconds.
+//
+// While there are other replicas, one first waits for balancerGrace, in which balancers find that it is not ready and it still answers. It claims
+// nothing from the beginning, so work in hand has more time, and all of it takes drainTime at most.
 const (
-	requestGrace = 4 * time.Second
-	workGrace    = 5 * time.Second
-	endGrace     = 500 * time.Millisecond
+	requestGrace  = 4 * time.Second
+	workGrace     = 5 * time.Second
+	endGrace      = 500 * time.Millisecond
+	balancerGrace = 5 * time.Second
+	drainTime     = 10 * time.Second
 )
 
 // Run listens on the address of the settings and serves until ctx ends.
@@ -49,7 +54,11 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	a.Dataset.Clean()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { a.engine.Run(background, workGrace) })
+	grace := workGrace
+	if !a.db.Alone() {
+		grace = drainTime - endGrace
+	}
+	running.Go(func() { a.engine.Run(background, grace) })
 	running.Go(func() { a.lookOut(background) })
 	running.Go(func() { a.Archiver.Follow(background) })
 	running.Go(func() { a.board.Run(background, a.log) })
@@ -84,6 +93,17 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 		err = fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	ends := time.Now().Add(drainTime)
+	close(a.draining)
+	if err == nil && a.hasOthers() {
+		a.log.Info("stopping: no more is claimed, and balancers are given time to see it", "seconds", int(balancerGrace.Seconds()))
+		a.engine.Rest()
+		select {
+		case err = <-failed:
+			err = fmt.Errorf("serve: %w", err)
+		case <-time.After(balancerGrace):
+		}
+	}
 	close(a.stopping)
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestGrace)
 	if shutdown := server.Shutdown(deadline); shutdown != nil {
@@ -92,14 +112,14 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	cancel()
 	stop()
-	a.awaitEnd(&running)
+	a.awaitEnd(&running, ends)
 	a.log.Info("stopped")
 	return errors.Join(err, a.Close())
 }
 
-// awaitEnd ends the tasks and waits for them and for what runs beside the requests, for workGrace and a little more.
-func (a *App) awaitEnd(running *sync.WaitGroup) {
-	deadline, cancel := context.WithTimeout(context.Background(), workGrace+endGrace)
+// awaitEnd ends the tasks and waits for them and for what runs beside the requests, for workGrace and a little more, and until ends at most.
+func (a *App) awaitEnd(running *sync.WaitGroup, ends time.Time) {
+	deadline, cancel := context.WithTimeout(context.Background(), min(workGrace+endGrace, time.Until(ends)))
 	defer cancel()
 	ended := make(chan struct{})
 	go func() { running.Wait(); close(ended) }()

@@ -135,6 +135,10 @@ type Engine struct {
 	// Matching is how long matching takes.
 	Matching metrics.Histogram
 
+	// resting ends at Rest.
+	resting context.Context
+	rest    context.CancelFunc
+
 	intake    chan *arrival
 	lastBurst atomic.Pointer[time.Time] // nil before the first
 	wake      schedule.Signal
@@ -166,8 +170,10 @@ type Engine struct {
 
 // New is an engine over c.
 func New(c Config) *Engine {
+	resting, rest := context.WithCancel(context.Background())
 	return &Engine{
 		Config:  c,
+		resting: resting, rest: rest,
 		intake:  make(chan *arrival, intakeMost),
 		wake:    schedule.NewSignal(),
 		jobs:    make(chan *record.Work, inHandMost),
@@ -184,15 +190,21 @@ func New(c Config) *Engine {
 // Wake makes the engine look for received records now.
 func (e *Engine) Wake() { e.wake.Raise() }
 
+// Rest has the engine claim no more, and finish what is in hand. Run goes on storing what comes.
+func (e *Engine) Rest() { e.rest() }
+
 // Run works until ctx ends, then finishes what is in hand for up to grace; what is
 // not finished by then is given back to be taken up at the next start. When the replica is evicted, what is in hand is
 // dropped, and it goes on as the next incarnation.
 func (e *Engine) Run(ctx context.Context, grace time.Duration) {
 	storing := make(chan struct{})
 	go func() { defer close(storing); e.commitArrivals(ctx) }()
-	for ctx.Err() == nil {
-		if m := e.Replica.Await(ctx); m != nil {
-			e.serve(ctx, m, grace)
+	working, end := context.WithCancel(ctx)
+	defer end()
+	defer context.AfterFunc(e.resting, end)()
+	for working.Err() == nil {
+		if m := e.Replica.Await(working); m != nil {
+			e.serve(working, m, grace)
 		}
 	}
 	<-storing

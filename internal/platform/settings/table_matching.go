@@ -28,11 +28,11 @@ func catalogSection(s *Catalog) section {
 				label: "Requests at once", labelZH: "瞬时请求数",
 				help: "Requests that may be sent at once after a pause.",
 				zh:   "空闲之后允许瞬间发送的请求数。"},
-			{name: "egress", at: &s.Egress, standard: "shared", check: checkEgress, restart: true, advanced: true,
+			{name: "egress", at: &s.Egress, standard: "shared", check: checkEgress, restart: true, fixed: true, advanced: true,
 				label: "Way out", labelZH: "出口",
 				help: "Only with several replicas: the name of the address by which this replica reaches Bangumi, such as berlin: letters, digits, -, _ and dots. Replicas of one name share the requests above; a ban closes that name alone. " +
-					"Give replicas other names only if they have other public addresses: set it in the file or the environment of each replica. On the page it counts for all of them.",
-				zh: "仅用于多个副本：本副本访问 Bangumi 所用公网地址的名称，例如 berlin，由字母、数字、-、_ 和点组成。同名的副本共用上面的请求数，封禁也只影响同名的副本。只有公网地址不同的副本才应使用不同的名称：请在各副本的配置文件或环境变量中设置。在页面上设置则对所有副本生效。"},
+					"Give replicas other names only if they have other public addresses; set in the file or the environment only.",
+				zh: "仅用于多个副本：本副本访问 Bangumi 所用公网地址的名称，例如 berlin，由字母、数字、-、_ 和点组成。同名的副本共用上面的请求数，封禁也只影响同名的副本。只有公网地址不同的副本才应使用不同的名称；只能在配置文件或环境变量中设置。"},
 			{name: "limit_counts", at: &s.LimitCounts, standard: CountAddress, choices: []Choice{{CountAddress, "By address", "按地址"}, {CountAddressAndUser, "By address and user", "按地址和用户"}}, advanced: true,
 				label: "What Bangumi counts", labelZH: "Bangumi 的计数方式",
 				help: "By address: every request counts for the way out. By address and user: what is sent with an account’s token counts for that account alone, and only the rest for the way out. Bangumi’s published code counts so; that its servers do is not confirmed, " +
