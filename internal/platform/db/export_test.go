@@ -5,6 +5,9 @@ import "io/fs"
 // OpenWith opens a database with migrations of the test's own, OpenServerWith one in PostgreSQL.
 var OpenWith, OpenServerWith = open, openServer
 
+// Migrations are the files of all migrations.
+var Migrations fs.FS = migrationFiles
+
 // Trips counts the messages to the server that were waited for.
 func Trips(d *DB) int64 { return d.engine.(*server).dial.trips.Load() }
 

@@ -63,14 +63,28 @@ func SetFact(ctx context.Context, tx *sql.Tx, name, value string) error {
 }
 
 // SchemaFloor is the oldest schema version that a program may know to work on this database.
-func (d *DB) SchemaFloor(ctx context.Context) (int64, error) {
-	text, err := d.Fact(ctx, schemaFloor)
+func (d *DB) SchemaFloor(ctx context.Context) (int64, error) { return floor(ctx, d.Read()) }
+
+func floor(ctx context.Context, from Querier) (int64, error) {
+	text, err := Fact(ctx, from, schemaFloor)
 	if err != nil {
 		return 0, err
 	}
-	floor, err := strconv.ParseInt(text, 10, 64)
+	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("read the schema floor: %w", err)
 	}
-	return floor, nil
+	return version, nil
+}
+
+// mayRun returns an error when a program that knows the schema up to knows must not work on a database that has a newer one.
+func mayRun(ctx context.Context, from Querier, has, knows int64) error {
+	oldest, err := floor(ctx, from)
+	if err != nil {
+		return err
+	}
+	if oldest > knows {
+		return fmt.Errorf("the database has schema version %d, which programs from version %d on can use; this one knows up to %d: run the newer program", has, oldest, knows)
+	}
+	return nil
 }

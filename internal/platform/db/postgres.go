@@ -141,8 +141,8 @@ func (s *server) prepare(ctx context.Context, migrations fs.FS) (version int64, 
 	if err != nil {
 		return 0, fmt.Errorf("read the schema version: %w", err)
 	}
-	if has > want {
-		return 0, fmt.Errorf("the database has schema version %d, this program knows up to %d: run the newer program", has, want)
+	if has > want { // by a newer program, that others beside this one run already
+		return want, mayRun(ctx, pool, has, want)
 	}
 	for try := 1; has < want; try++ {
 		_, err := provider.Up(ctx)
