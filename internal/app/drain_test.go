@@ -42,6 +42,17 @@ func TestAReplicaThatStopsIsNotReadyAndStillTakesWebhooks(t *testing.T) {
 			t.Fatalf("at first it is not ready: %s", got.body)
 		}
 	}
+	var seen struct {
+		Database struct{ Engine string }
+		Replicas []struct {
+			Self, Reachable bool
+			State, Egress   string
+		}
+	}
+	stays.api(http.MethodGet, "/api/replicas", "", http.StatusOK, &seen)
+	if seen.Database.Engine != "PostgreSQL" || len(seen.Replicas) != 2 || seen.Replicas[0].Self == seen.Replicas[1].Self || seen.Replicas[1].State != "live" || seen.Replicas[0].Egress != "shared" {
+		t.Errorf("the replicas are %+v", seen)
+	}
 	began := time.Now()
 	var stopping sync.WaitGroup
 	stopping.Go(goes.stop)

@@ -103,6 +103,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		api.Provider{OIDC: signIn},
 		api.Backups{Service: a.backups},
 
+		api.Replicas{Overview: a.overview().Overview},
 		api.HealthChecks{Problems: a.ready.problems},
 	}
 }
@@ -148,7 +149,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 			TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys,
 		},
 		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
-		About:  web.About{Table: a.Dataset.Status, Seasons: a.Lists.Status, Update: a.updates.Status, Modules: modules()},
+		About:  web.About{Table: a.Dataset.Status, Seasons: a.Lists.Status, Update: a.updates.Status, Modules: modules(), Overview: a.overview().Overview},
 		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
 	})
 	if err != nil {

@@ -75,10 +75,10 @@ func catalogConfig(s settings.Settings) catalog.Config {
 
 // newBudget is what may be sent to Bangumi, as the settings say at each request.
 func (d *Data) newBudget(ctx context.Context) (*budget.Budget, error) {
-	return budget.New(ctx, budget.Config{DB: d.db, Log: d.log, Options: func(string) budget.Options {
+	return budget.New(ctx, budget.Config{DB: d.db, Log: d.log, Options: func(host string) budget.Options {
 		s := d.Settings.Current().Catalog
 		return budget.Options{
-			PerMinute: s.RequestsPerMinute, Burst: s.Burst,
+			PerMinute: s.RequestsPerMinute, Burst: s.Burst, Ceiling: settings.RequestsMost(host),
 			Egress: s.Egress, PerAccount: s.LimitCounts == settings.CountAddressAndUser,
 		}
 	}})

@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/record"
 	"watchmark/internal/upkeep/movedb"
+	"watchmark/internal/upkeep/replicas"
 )
 
 // leaveTime is how long leaving may take: others would find out by themselves.
@@ -29,7 +30,7 @@ func (a *App) join(ctx context.Context) error {
 	a.self, err = replica.Join(ctx, replica.Config{
 		DB: a.db, Name: name, Program: Version(), Log: a.log,
 		About: func() replica.About {
-			return replica.About{Egress: a.Settings.Current().Catalog.Egress, Reachable: a.catalog.Reachability().Reachable}
+			return replica.About{Egress: a.Settings.Current().Catalog.Egress, SettingsDigest: a.Settings.Digest(), Reachable: a.catalog.Reachability().Reachable}
 		},
 		Free: free,
 	})
@@ -58,4 +59,9 @@ func (a *App) leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	return a.self.Leave(ctx)
+}
+
+// overview tells how database, replicas and budgets stand.
+func (a *App) overview() replicas.Source {
+	return replicas.Source{DB: a.db, Self: a.self, Budget: a.budget}
 }

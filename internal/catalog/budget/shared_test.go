@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -74,6 +75,22 @@ func TestEgressesHaveBudgetsOfTheirOwn(t *testing.T) {
 	one := open(t, all[0], budget.Options{PerMinute: 1, Burst: 30, Egress: "one"})
 	two := open(t, all[1], budget.Options{PerMinute: 1, Burst: 40, Egress: "two"})
 	spends(t, 70, one, two)
+}
+
+func TestTheCeilingCountsWhatReplicasHaveInHand(t *testing.T) {
+	all := replicas(t, 1)
+	for n, egress := range []string{"shared", "shared", "other", "shared"} {
+		err := all[0].Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `INSERT INTO replicas (replica, address, state, lease_until, started_at, program, schema, reachable, egress, clock_offset, settings_digest)
+				VALUES ('r', '', ?, 0, 0, '', 0, 1, ?, 0, '')`, map[bool]string{true: "dead", false: "live"}[n == 3], egress)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// One a minute are 10 in ten; two live replicas of this egress may have 40 in hand.
+	spends(t, 60, open(t, all[0], budget.Options{PerMinute: 1, Burst: 800, Ceiling: 110, Egress: "shared"}))
 }
 
 // until waits for a condition.

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/replica"
 )
 
 // notice is the topic of what is told about bans.
@@ -18,6 +20,17 @@ const millionths = 1_000_000
 
 // each is what a millisecond adds to a budget, in millionths.
 func (o Options) each() int64 { return int64(o.PerMinute) * millionths / 60_000 }
+
+// full is how much may go at once, in millionths.
+func (o Options) full() int64 { return int64(o.Burst) * millionths }
+
+// room is how much might if no replica had anything in hand.
+func (o Options) room() int64 {
+	if o.Ceiling == 0 {
+		return math.MaxInt32 * millionths
+	}
+	return int64(o.Ceiling-10*o.PerMinute) * millionths
+}
 
 // taken is what came of asking for requests.
 type taken struct {
@@ -32,12 +45,14 @@ type taken struct {
 func takeTokens(ctx context.Context, d *db.DB, n name, o Options) (got taken, err error) {
 	err = d.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		got = taken{}
-		_, err := tx.ExecContext(ctx, `INSERT INTO budgets (host, egress, tokens, at) VALUES (?, ?, ?, now_ms())
+		_, err := tx.ExecContext(ctx, `INSERT INTO budgets (host, egress, tokens, at)
+			SELECT ?, ?, CASE WHEN room < 1000000 THEN 1000000 WHEN room < CAST(? AS BIGINT) THEN room ELSE CAST(? AS BIGINT) END, now_ms()
+			FROM (SELECT CAST(? AS BIGINT) - CAST(? AS BIGINT) * `+replica.CountOn+` AS room) AS rooms WHERE true
 			ON CONFLICT (host, egress) DO UPDATE SET at = now_ms(), tokens = CASE
 				WHEN now_ms() < budgets.at THEN budgets.tokens
 				WHEN budgets.tokens + (now_ms() - budgets.at) * CAST(? AS BIGINT) > excluded.tokens THEN excluded.tokens
 				ELSE budgets.tokens + (now_ms() - budgets.at) * CAST(? AS BIGINT) END`,
-			n.host, n.by, int64(o.Burst)*millionths, o.each(), o.each())
+			n.host, n.by, o.full(), o.full(), o.room(), handful*millionths, n.egress(), n.egress(), o.each(), o.each())
 		if err != nil {
 			return err
 		}

@@ -284,6 +284,7 @@ func (p *parts) resources() []api.Resource {
 		},
 		api.Provider{OIDC: p.provider},
 		api.Backups{Service: r.backups},
+		api.Replicas{Overview: p.overview},
 		api.HealthChecks{Problems: func(context.Context) []string { return r.problems }},
 	}
 }

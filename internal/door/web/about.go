@@ -1,9 +1,13 @@
 package web
 
 import (
+	"context"
 	"runtime"
+	"slices"
 
+	"watchmark/internal/catalog/budget"
 	"watchmark/internal/match/idmap"
+	"watchmark/internal/upkeep/replicas"
 	"watchmark/internal/upkeep/update"
 )
 
@@ -13,6 +17,8 @@ type About struct {
 	// Seasons are the lists of how other sites number seasons.
 	Seasons func() idmap.ListsStatus
 	Update  func() update.Status
+	// Overview is how database, replicas and budgets stand.
+	Overview func(context.Context) (replicas.Overview, error)
 	// Modules are the Go modules that are linked into the program; empty where the build does not tell.
 	Modules []Module
 }
@@ -30,6 +36,9 @@ type aboutPage struct {
 	Credits []credit
 	Modules []Module
 	Update  update.Status
+	replicas.Overview
+	// Bans are the budgets that are closed.
+	Bans []budget.Standing
 }
 
 // credit names a project whose work is part of the program or used by it. The text "about.credit.KEY" says for what.
@@ -44,9 +53,15 @@ var credits = []credit{
 	{"lucide", "Lucide", "https://lucide.dev", "ISC"},
 }
 
-func (g About) show(*request) (content, error) {
+func (g About) show(r *request) (content, error) {
 	table, seasons := g.Table(), g.Seasons()
+	overview, err := g.Overview(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	bans := slices.DeleteFunc(slices.Clone(overview.Budgets), func(s budget.Standing) bool { return s.BannedUntil == nil })
 	return content{Data: aboutPage{
+		Overview: overview, Bans: bans,
 		Table: table, Display: tableDisplay(table), Seasons: seasons, Lists: seasons.Sources[min(1, len(seasons.Sources)):], Go: runtime.Version(), Credits: credits, Modules: g.Modules, Update: g.Update(),
 	}}, nil
 }
@@ -64,4 +79,17 @@ func tableDisplay(s idmap.Status) display {
 		return display{"warn", "triangle-alert", "about.table.old"}
 	}
 	return display{"good", "circle-check", "about.table.good"}
+}
+
+// replicaDisplay shows how a replica stands.
+func replicaDisplay(r replicas.Replica) display {
+	switch {
+	case r.State == replicas.Gone:
+		return display{"bad", "circle-x", "about.replica.gone"}
+	case r.State == replicas.Silent:
+		return display{"warn", "triangle-alert", "about.replica.silent"}
+	case !r.Reachable:
+		return display{"warn", "triangle-alert", "about.replica.cut_off"}
+	}
+	return display{"good", "circle-check", "about.replica.live"}
 }

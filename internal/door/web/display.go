@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/source/preview"
 	"watchmark/internal/source/watcher"
 	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/replicas"
 )
 
 // display is how a state is shown: a colour, an icon and the key of a text. The colour never stands alone.
@@ -59,6 +60,8 @@ func displayOf(state any) display {
 		return answerDisplay(state.Status)
 	case diagnose.Result:
 		return targetDisplay(state)
+	case replicas.Replica:
+		return replicaDisplay(state)
 	case preview.Status:
 		return previewDisplays[state]
 	case watcher.SeedStatus:

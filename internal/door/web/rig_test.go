@@ -49,6 +49,7 @@ import (
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/replicas"
 	"watchmark/internal/upkeep/update"
 )
 
@@ -82,6 +83,7 @@ type rig struct {
 	seasons   idmap.ListsStatus
 	backups   backup.Status
 	update    update.Status
+	overview  replicas.Overview
 	network   []diagnose.Result
 	logs      *logs.Ring
 	notices   *notify.Notifier
@@ -251,8 +253,9 @@ func (g *rig) groups() web.Groups {
 			return slices.Clone(g.network)
 		}},
 		About: web.About{Table: func() idmap.Status { return g.dataset }, Seasons: func() idmap.ListsStatus { return g.seasons },
-			Update:  func() update.Status { return g.update },
-			Modules: []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
+			Update:   func() update.Status { return g.update },
+			Overview: func(context.Context) (replicas.Overview, error) { return g.overview, nil },
+			Modules:  []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
 		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider},
 	}
 }

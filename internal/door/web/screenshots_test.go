@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/oldtexts"
+	"watchmark/internal/upkeep/replicas"
 	"watchmark/internal/upkeep/update"
 )
 
@@ -90,6 +91,10 @@ func shots(t *testing.T) []shot {
 		full.backups.Items = append(full.backups.Items, backup.File{Name: "watchmark-" + at.Format("20060102-150405") + ".backup", MadeAt: at, Size: 41_345_617})
 	}
 	empty.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 1, NextRun: &next}
+	shared := newRig(t)
+	shared.overview = someReplicas()
+	full.overview.Database = replicas.Database{Engine: "SQLite", Version: "3.53.1", Bytes: 41_345_617}
+	empty.overview.Database = full.overview.Database
 	full.update = update.Status{Enabled: true, Newer: "1.5.0", URL: "https://git.example/watchmark/releases/1.5.0", CheckedAt: made}
 	return []shot{
 		{"login", empty, "/login", false, ""},
@@ -208,6 +213,7 @@ func shots(t *testing.T) []shot {
 		{"debug-notifications", full, "/settings/tools/notifications", true, ""},
 		{"debug-notifications-empty", empty, "/settings/tools/notifications", true, ""},
 		{"about", full, "/settings/about", true, "#modules summary"},
+		{"about-replicas", shared, "/settings/about", true, ""},
 		{"about-off", empty, "/settings/about", true, ""},
 		{"docs", full, "/docs", true, ""},
 		{"docs-page", full, "/docs/access", true, ""},

@@ -46,6 +46,9 @@ type engine interface {
 	// continueIDs has ids go on after the largest.
 	continueIDs(ctx context.Context, tx *sql.Tx) error
 
+	// describe is a query for the version of the engine with its name.
+	describe() (engine, query string)
+
 	// Size is how many bytes the database takes on the disk; 0 where that cannot be told.
 	Size() int64
 	// Alone reports that no other process works on this database: the folder is locked for one.
@@ -106,6 +109,15 @@ func (d *DB) Now(ctx context.Context) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read the database's clock: %w", err)
 	}
 	return time.UnixMilli(ms), nil
+}
+
+// Describe names the engine and its version, for people.
+func (d *DB) Describe(ctx context.Context) (engine, version string, err error) {
+	engine, query := d.describe()
+	if err := d.reader.QueryRowContext(ctx, query).Scan(&version); err != nil {
+		return "", "", fmt.Errorf("ask the database for its version: %w", explained(err))
+	}
+	return engine, version, nil
 }
 
 // SchemaVersion is the number of the newest migration, which the database has.

@@ -292,6 +292,10 @@ func (s *server) Size() (bytes int64) {
 	return bytes
 }
 
+func (s *server) describe() (engine, query string) {
+	return "PostgreSQL", "SELECT split_part(current_setting('server_version'), ' ', 1)"
+}
+
 func (s *server) Alone() bool                      { return false }
 func (s *server) Crashed() bool                    { return false }
 func (s *server) CheckWhole(context.Context) error { return nil }

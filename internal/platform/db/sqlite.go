@@ -108,6 +108,8 @@ func (f *folder) Close() error {
 // Size counts the journal, too.
 func (f *folder) Size() int64 { return size(f.path) + size(f.path+"-wal") }
 
+func (f *folder) describe() (engine, query string) { return "SQLite", "SELECT sqlite_version()" }
+
 func (f *folder) Alone() bool    { return true }
 func (f *folder) Crashed() bool  { return f.crashed }
 func (f *folder) setFence(int64) {}

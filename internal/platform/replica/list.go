@@ -23,6 +23,9 @@ type Replica struct {
 	ClockOffset time.Duration
 }
 
+// CountOn is a subquery for how many replicas live on an egress, which is its parameter, twice; on any when that is empty.
+const CountOn = `(SELECT COUNT(*) FROM replicas WHERE state = 'live' AND (egress = ? OR ? = ''))`
+
 // List tells of the replicas that live, and of those that were evicted within the last day, by name.
 func List(ctx context.Context, d *db.DB) ([]Replica, error) {
 	return db.All(ctx, d.Read(), "list replicas", func(row db.Row) (r Replica, err error) {

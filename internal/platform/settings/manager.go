@@ -2,10 +2,14 @@ package settings
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -132,6 +136,24 @@ func Load(ctx context.Context, opts Options) (*Manager, error) {
 	m.current.Store(first)
 	m.overrides.Follow(m.reload)
 	return m, nil
+}
+
+// Digest is the same for two services whose files, environments and command lines set the same, but for what each has of its own and for secrets,
+// of which it counts that they are set.
+func (m *Manager) Digest() string {
+	known := options()
+	var lines []string
+	for path, fixed := range m.fixed {
+		o := known[path]
+		if _, hidden := o.at.(*secret.Text); hidden {
+			lines = append(lines, path)
+		} else if !o.own {
+			lines = append(lines, fmt.Sprintf("%s=%v", path, fixed.value))
+		}
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // DatabaseURL is the address of the database, which must be known before what is stored can be read; "" for that in the data folder.

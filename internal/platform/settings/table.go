@@ -46,6 +46,7 @@ type option struct {
 	zone     string                       // of a Cron that names none; "" = the local time
 	restart  bool                         // a change is in force after a restart only
 	fixed    bool                         // the page cannot change it, since the database is opened by it
+	own      bool                         // replicas on one database may have different values
 	advanced bool                         // there is rarely a reason to change it
 
 	label, labelZH string // what it is called on the page

@@ -28,7 +28,7 @@ func catalogSection(s *Catalog) section {
 				label: "Requests at once", labelZH: "瞬时请求数",
 				help: "Requests that may be sent at once after a pause.",
 				zh:   "空闲之后允许瞬间发送的请求数。"},
-			{name: "egress", at: &s.Egress, standard: "shared", check: checkEgress, restart: true, fixed: true, advanced: true,
+			{name: "egress", own: true, at: &s.Egress, standard: "shared", check: checkEgress, restart: true, fixed: true, advanced: true,
 				label: "Way out", labelZH: "出口",
 				help: "Only with several replicas: the name of the address by which this replica reaches Bangumi, such as berlin: letters, digits, -, _ and dots. Replicas of one name share the requests above; a ban closes that name alone. " +
 					"Give replicas other names only if they have other public addresses; set in the file or the environment only.",
@@ -134,7 +134,7 @@ func catalogArchiveSection(s *CatalogArchive) section {
 				label: "Use offline data", labelZH: "启用离线数据",
 				help: "Match with the local copy before asking Bangumi: it is faster, and works while Bangumi is down. Switching it on downloads about 0.45 GB and keeps about 0.15 GB.",
 				zh:   "匹配时先查本地副本，再请求 Bangumi：速度快，且 Bangumi 无法访问时仍可匹配。启用后会下载约 0.45 GB 数据，长期占用约 0.15 GB。"},
-			{name: "data_dir", at: &s.DataDir, standard: DefaultArchiveDir, restart: true, check: checkFolder, advanced: true,
+			{name: "data_dir", own: true, at: &s.DataDir, standard: DefaultArchiveDir, restart: true, check: checkFolder, advanced: true,
 				label: "Folder", labelZH: "存放目录",
 				help: "Folder of the local copy. The default is the folder archive in the data folder.",
 				zh:   "本地副本所在目录。默认为数据目录中的 archive 目录。"},
