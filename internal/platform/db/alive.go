@@ -37,6 +37,9 @@ func (d *DB) Alive(ctx context.Context) error {
 // judged looks at the error of a write, and returns it: Alive tries to write after one that the disk, the
 // file or the server is to blame for. Others are the caller's.
 func (d *DB) judged(err error) error {
+	if err == nil {
+		return nil
+	}
 	if found := explained(err); errors.Is(found, ErrStorage) || errors.Is(found, ErrDamaged) {
 		d.broken.Store(true)
 	}

@@ -30,7 +30,7 @@ func BenchmarkWrite(b *testing.B) {
 			}
 			p := place{address: postgrestest.Schema(b, address)}
 			if delay > 0 {
-				p.address, _ = postgrestest.Through(b, p.address, delay)
+				p, _ = throughLine(b, p, delay)
 			}
 			return p
 		}
@@ -41,7 +41,7 @@ func BenchmarkWrite(b *testing.B) {
 	}{
 		{"sqlite", func(b *testing.B) place { return place{folder: b.TempDir()} }},
 		{"postgres", server(0)},
-		{"postgres1msAway", server(500 * time.Microsecond)},
+		{"postgres1msAway", server(time.Millisecond)},
 	} {
 		for _, writers := range []int{1, 16} {
 			b.Run(fmt.Sprint(c.name, "/", writers, "AtOnce"), func(b *testing.B) {

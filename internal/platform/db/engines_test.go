@@ -2,10 +2,13 @@ package db_test
 
 import (
 	"context"
+	"net/url"
 	"testing"
+	"time"
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/testkit/postgrestest"
+	"watchmark/internal/testkit/proxytest"
 )
 
 // place is where a test has its database.
@@ -23,6 +26,19 @@ func onBoth(t *testing.T, test func(t *testing.T, p place)) {
 
 func onServer(t testing.TB) place {
 	return place{address: postgrestest.Schema(t, postgrestest.Shared(t).URL())}
+}
+
+// throughLine is the place at the other end of a line.
+func throughLine(t testing.TB, p place, roundTrip time.Duration) (place, *proxytest.Proxy) {
+	t.Helper()
+	u, err := url.Parse(p.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := proxytest.Start(t, u.Host)
+	line.Delay(roundTrip)
+	u.Host = line.Address()
+	return place{address: u.String()}, line
 }
 
 func (p place) tryOpen(ctx context.Context) (*db.DB, error) {

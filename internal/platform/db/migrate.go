@@ -18,11 +18,15 @@ var migrationFiles embed.FS
 // copiesKept is how many copies from before a migration stay beside the database.
 const copiesKept = 3
 
+// inAnyOrder has a migration run also where one with a higher number did before: two may have been made at the same time, and
+// the other one may have been first.
+var inAnyOrder = goose.WithAllowOutofOrder(true)
+
 // migrate runs the migrations that the database lacks, and answers the version it has then. When it
 // already holds a schema, a consistent copy named FileName.before-N (N is the
 // version it had) is made first. A database newer than this program is refused.
 func (f *folder) migrate(ctx context.Context, migrations fs.FS) (version int64, err error) {
-	provider, err := goose.NewProvider(goose.DialectSQLite3, f.writer, migrations)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, f.writer, migrations, inAnyOrder)
 	if err != nil {
 		return 0, fmt.Errorf("prepare migrations of %s: %w", f.path, err)
 	}
@@ -33,8 +37,8 @@ func (f *folder) migrate(ctx context.Context, migrations fs.FS) (version int64, 
 	if has > want {
 		return 0, fmt.Errorf("database %s has schema version %d, this program knows up to %d: run the newer program, or restore an older copy", f.path, has, want)
 	}
-	if has == want {
-		return want, nil
+	if lacks, err := provider.HasPending(ctx); err != nil || !lacks {
+		return want, err
 	}
 	if has > 0 {
 		if err := f.copyBefore(ctx, has); err != nil {

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
 const (
@@ -23,13 +23,20 @@ const (
 	sharedWriters, serverReaders = 8, 8
 	// writeTries is how often a write is begun that the server ended to break a deadlock.
 	writeTries = 4
+	// againWithin bounds the time after which it is begun a second time.
+	againWithin = 50 * time.Millisecond
 	// migrateTries is how often a migration is begun that waited too long for a lock on a table.
 	migrateTries = 30
 )
 
 // timeouts bound what a connection waits for in the server: a replica that was stopped within a transaction holds others up
-// for the last of them.
-var timeouts = map[string]string{"statement_timeout": "15s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "5s"}
+// for the last of them. A migration takes its time, but waits no longer for a table than others.
+var (
+	timeouts        = map[string]string{"statement_timeout": "15s", "lock_timeout": lockTime, "idle_in_transaction_session_timeout": "5s"}
+	migrateTimeouts = map[string]string{"lock_timeout": lockTime}
+)
+
+const lockTime = "10s"
 
 // server is the engine of a database in PostgreSQL. What it shares with its connections is in dial.
 type server struct {
@@ -116,24 +123,44 @@ func (d *dial) pool(most int, kind begins) *sql.DB {
 // parameters are those of a session, beside those of the address.
 func (d *dial) parameters(kind begins) map[string]string {
 	all := maps.Clone(d.config.RuntimeParams)
-	if d.pooled.Load() || kind.migrates {
+	if d.pooled.Load() {
 		return all
 	}
-	maps.Copy(all, timeouts)
+	maps.Copy(all, kind.timeouts())
 	if kind.reads {
 		all["default_transaction_read_only"] = "on"
 	}
 	return all
 }
 
-// prepare migrates the database, and answers the version that it has then. Others that begin at the same time wait.
+// prepare migrates the database, and answers the version that it has then. Others that begin at the same time wait: the lock is
+// that of a transaction, which a pooler lets be, as it does not those of a session.
 func (s *server) prepare(ctx context.Context, migrations fs.FS) (version int64, err error) {
 	if err := s.identify(ctx); err != nil {
 		return 0, fmt.Errorf("open the database server: %w", err)
 	}
 	pool := s.dial.pool(2, begins{migrates: true})
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	provider, err := s.migrator(pool, migrations)
+	lock, err := pool.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, fmt.Errorf("lock the database: %w", err)
+	}
+	defer func() { _ = lock.Rollback() }() // which frees it
+	for _, statement := range []string{"SET LOCAL idle_in_transaction_session_timeout = 0", "SET LOCAL lock_timeout = 0"} {
+		if _, err := lock.ExecContext(ctx, statement); err != nil {
+			return 0, fmt.Errorf("lock the database: %w", err)
+		}
+	}
+	if err := lock.QueryRowContext(ctx, "SELECT pg_advisory_xact_lock(?)", s.dial.key+1).Scan(new(any)); err != nil {
+		return 0, fmt.Errorf("lock the database: %w", err)
+	}
+	return migrateServer(ctx, pool, migrations)
+}
+
+// migrateServer runs the migrations that the database lacks. One that waits too long for a lock on a table is tried again: those
+// who come after it wait for the table, too.
+func migrateServer(ctx context.Context, pool *sql.DB, migrations fs.FS) (version int64, err error) {
+	provider, err := goose.NewProvider(goose.DialectPostgres, pool, migrations, inAnyOrder)
 	if err != nil {
 		return 0, fmt.Errorf("prepare migrations: %w", err)
 	}
@@ -144,17 +171,19 @@ func (s *server) prepare(ctx context.Context, migrations fs.FS) (version int64, 
 	if has > want { // by a newer program, that others beside this one run already
 		return want, mayRun(ctx, pool, has, want)
 	}
-	for try := 1; has < want; try++ {
+	if lacks, err := provider.HasPending(ctx); err != nil || !lacks {
+		return want, err
+	}
+	for try := 1; ; try++ {
 		_, err := provider.Up(ctx)
 		if err == nil {
-			break
+			return want, nil
 		}
 		var failure *pgconn.PgError
 		if try == migrateTries || !errors.As(err, &failure) || failure.Code != lockNotAvailable {
 			return 0, fmt.Errorf("migrate from version %d: %w", has, err)
 		}
 	}
-	return want, nil
 }
 
 // identify finds out whether the server takes parameters at the start of a connection, and the key of its lock: each schema has
@@ -212,28 +241,17 @@ func (s *server) define(ctx context.Context, pool *sql.DB, definition string) er
 	return tx.Commit()
 }
 
-// migrator runs migrations under a lock of their own.
-func (s *server) migrator(pool *sql.DB, migrations fs.FS) (*goose.Provider, error) {
-	const period, failures = 1, 300 // seconds, and how often
-	if s.dial.pooled.Load() {
-		table, err := lock.NewPostgresTableLocker()
-		if err != nil {
-			return nil, err
-		}
-		return goose.NewProvider(goose.DialectPostgres, pool, migrations, goose.WithLocker(table))
-	}
-	session, err := lock.NewPostgresSessionLocker(lock.WithLockID(s.dial.key+1), lock.WithLockTimeout(period, failures))
-	if err != nil {
-		return nil, err
-	}
-	return goose.NewProvider(goose.DialectPostgres, pool, migrations, goose.WithSessionLocker(session))
-}
-
 func (s *server) write(ctx context.Context, how beside, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	pool := map[beside]*sql.DB{nobody: s.alone, sharers: s.shared, everybody: s.aside}[how]
 	for try := 1; ; try++ {
 		err := s.writeOnce(ctx, pool, fn)
 		if try == writeTries || !again(err) {
+			return err
+		}
+		// At once it could take the rows again before the other one has woken up that waits for them.
+		select {
+		case <-time.After(rand.N(time.Duration(try) * againWithin)):
+		case <-ctx.Done():
 			return err
 		}
 	}

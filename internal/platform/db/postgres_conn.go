@@ -37,6 +37,13 @@ type begins struct {
 	snapshot        bool // it sees one state of the database
 }
 
+func (b begins) timeouts() map[string]string {
+	if b.migrates {
+		return migrateTimeouts
+	}
+	return timeouts
+}
+
 // serverConnector opens connections to a server.
 type serverConnector struct {
 	dial *dial
@@ -188,8 +195,8 @@ func (c *serverConn) beginning(ctx context.Context) (calls []call, err error) {
 		return []call{{text: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"}, {text: "SET LOCAL idle_in_transaction_session_timeout = 0"}}, nil
 	}
 	calls = append(calls, call{text: "BEGIN ISOLATION LEVEL READ COMMITTED"})
-	if c.dial.pooled.Load() && !c.kind.migrates {
-		for name, value := range timeouts {
+	if c.dial.pooled.Load() {
+		for name, value := range c.kind.timeouts() {
 			calls = append(calls, call{text: "SET LOCAL " + name + " = '" + value + "'"})
 		}
 	}

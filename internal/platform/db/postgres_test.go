@@ -331,8 +331,8 @@ func TestADeadlockIsTriedAgain(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if tries[0]+tries[1] != 3 {
-		t.Errorf("the two ran %v times", tries)
+	if tries[0]+tries[1] < 3 {
+		t.Errorf("the two ran %v times: there was no deadlock", tries)
 	}
 	if values := lines(t, d.Read(), `SELECT DISTINCT value FROM settings`); len(values) != 1 {
 		t.Errorf("both wrote a part: %v", values)
@@ -422,12 +422,11 @@ func TestAnAddressIsNeverQuoted(t *testing.T) {
 }
 
 func TestANetworkThatFallsSilentIsToldAndComesBack(t *testing.T) {
-	p := onServer(t)
-	address, network := postgrestest.Through(t, p.address, 0)
-	p.address = address
+	p, line := throughLine(t, onServer(t), 0)
 	d := p.open(t)
 	exec(t, d, addSetting, "a")
-	network.Cut()
+	line.Cut()
+	line.Restore()
 	for again := true; again; { // what was sent on a connection that broke is in doubt
 		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value, updated_at) VALUES ('b', '1', 0) ON CONFLICT (key) DO NOTHING`)
@@ -437,13 +436,13 @@ func TestANetworkThatFallsSilentIsToldAndComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	end := network.Silence()
+	line.Silence()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := d.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM settings`).Scan(new(int)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a query is answered %v", err)
 	}
-	end()
+	line.Restore()
 	if n := count(t, d, "settings"); n != 2 {
 		t.Errorf("%d settings", n)
 	}

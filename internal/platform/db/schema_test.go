@@ -2,10 +2,13 @@ package db_test
 
 import (
 	"database/sql"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	_ "github.com/jackc/pgx/v5/stdlib" // another client of the server
@@ -119,4 +122,50 @@ func TestMigrationsOfAServerCanBeTakenBack(t *testing.T) {
 		t.Errorf("%v are left", left)
 	}
 	p.open(t)
+}
+
+func TestAMigrationRunsAlsoAfterOneWithAHigherNumber(t *testing.T) {
+	onBoth(t, func(t *testing.T, p place) {
+		open := func(numbers ...int) *db.DB {
+			t.Helper()
+			migrations := fstest.MapFS{}
+			for _, n := range numbers {
+				migrations[fmt.Sprintf("%05d_t.sql", n)] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- +goose Up\nCREATE TABLE t%d (id INTEGER PRIMARY KEY);\n", n)}
+			}
+			with := db.OpenWith
+			at := p.folder
+			if p.address != "" {
+				with, at = db.OpenServerWith, p.address
+			}
+			d, err := with(t.Context(), at, migrations)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = d.Close() })
+			return d
+		}
+		_ = open(1, 3).Close()
+		if n := count(t, open(1, 2, 3), "t2"); n != 0 {
+			t.Error(n)
+		}
+	})
+}
+
+func TestReplicasThatStartAtTheSameTimeMigrateOnce(t *testing.T) {
+	p := onServer(t)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			d, err := p.tryOpen(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = d.Close()
+		})
+	}
+	all.Wait()
+	if twice := lines(t, p.open(t).Read(), `SELECT CAST(version_id AS TEXT) FROM goose_db_version GROUP BY version_id HAVING COUNT(*) > 1`); len(twice) > 0 {
+		t.Errorf("%v ran twice", twice)
+	}
 }
