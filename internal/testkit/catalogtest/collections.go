@@ -295,12 +295,25 @@ func (s *Server) writeCollection(w http.ResponseWriter, r *http.Request, who *Us
 	if body.Type != nil {
 		done.Type = *body.Type
 	}
+	defer s.lists.begin(key, done)()
+	s.work(r, 0)
 	s.lists.change(key, done.At, body.apply, done)
 	if r.Method == http.MethodPost {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// work takes the time of a write, and longer when its client goes meanwhile.
+func (s *Server) work(r *http.Request, usual time.Duration) {
+	if s.cfg.WriteTime != nil {
+		usual = s.cfg.WriteTime()
+	}
+	time.Sleep(usual)
+	if s.cfg.Linger != nil && r.Context().Err() != nil {
+		time.Sleep(s.cfg.Linger())
+	}
 }
 
 // applied is what is kept of a write request.

@@ -23,6 +23,10 @@ type lists struct {
 	writes   []Write
 	timeline int
 
+	// active are the writes that are being worked on, and overlaps those that met one of the same key.
+	active   map[listKey][]Write
+	overlaps [][2]Write
+
 	// rowMu makes reading, changing and replacing a row one step where Config.AtomicMarks asks for it.
 	rowMu sync.Mutex
 }
@@ -57,6 +61,26 @@ func (l *lists) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries, l.rows, l.writes, l.timeline = map[listKey]entry{}, map[listKey]row{}, nil, 0
+	l.active, l.overlaps = map[listKey][]Write{}, nil
+}
+
+// begin notes that a write is being worked on, until end is called.
+func (l *lists) begin(key listKey, w Write) (end func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, other := range l.active[key] {
+		l.overlaps = append(l.overlaps, [2]Write{other, w})
+	}
+	active := l.active
+	active[key] = append(active[key], w)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		i := slices.IndexFunc(active[key], func(other Write) bool { return other.At.Equal(w.At) && other.Path == w.Path })
+		if active[key] = slices.Delete(active[key], i, i+1); len(active[key]) == 0 {
+			delete(active, key)
+		}
+	}
 }
 
 // entry is a person's entry for a subject; its Type is 0 when there is none.
@@ -94,15 +118,16 @@ func (l *lists) row(key listKey) row {
 	return l.rows[key]
 }
 
-// lostUpdateWindow is the time between reading and replacing a row. Writes that
+// lostUpdateWindow is the usual time between reading and replacing a row. Writes that
 // overlap in it lose marks; 50 ms apart the real catalog lost none.
 const lostUpdateWindow = 2 * time.Millisecond
 
 // mark sets episodes of one subject to a state, the way the real catalog does:
 // a change from one state to another that is not Unmarked is answered well and lost
-// (upstreams/catalog.md section 8). done is kept as an applied write.
-func (l *lists) mark(key listKey, episodes []catalog.EpisodeID, state catalog.EpisodeState, posts, atomic bool, done Write) {
-	if atomic {
+// (upstreams/catalog.md section 8). done is kept as an applied write. work takes the time that it takes; nil makes the
+// whole of it one step.
+func (l *lists) mark(key listKey, episodes []catalog.EpisodeID, state catalog.EpisodeState, posts bool, work func(), done Write) {
+	if work == nil {
 		l.rowMu.Lock()
 		defer l.rowMu.Unlock()
 	}
@@ -110,8 +135,8 @@ func (l *lists) mark(key listKey, episodes []catalog.EpisodeID, state catalog.Ep
 	if changed == nil {
 		changed = row{}
 	}
-	if !atomic {
-		time.Sleep(lostUpdateWindow)
+	if work != nil {
+		work()
 	}
 	for _, id := range episodes {
 		before, marked := changed[id]
@@ -167,6 +192,24 @@ func (s *Server) Writes() []Write {
 	s.lists.mu.Lock()
 	defer s.lists.mu.Unlock()
 	return slices.Clone(s.lists.writes)
+}
+
+// Overlaps lists pairs of writes of one person and subject that were worked on at the same time, by which the real catalog
+// may lose one of them.
+func (s *Server) Overlaps() [][2]Write {
+	s.lists.mu.Lock()
+	defer s.lists.mu.Unlock()
+	return slices.Clone(s.lists.overlaps)
+}
+
+// Working is how many writes are being worked on, those whose clients have gone included.
+func (s *Server) Working() (n int) {
+	s.lists.mu.Lock()
+	defer s.lists.mu.Unlock()
+	for _, writes := range s.lists.active {
+		n += len(writes)
+	}
+	return n
 }
 
 // Timeline counts the public timeline entries that were posted.

@@ -1,10 +1,14 @@
 package catalogtest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -328,6 +332,39 @@ func TestParallelMarks(t *testing.T) {
 			t.Errorf("%d marks, want %d", got, len(episodes))
 		}
 	})
+}
+
+func TestAWriteGoesOnWithoutItsClientAndTakesMarksWithIt(t *testing.T) {
+	reads, goOn := make(chan struct{}), make(chan struct{})
+	s, base := sample(t, catalogtest.Config{Linger: func() time.Duration {
+		close(reads)
+		<-goOn
+		return 0
+	}})
+	if err := s.Collect("mira", 900001, catalog.Doing, false); err != nil {
+		t.Fatal(err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	request := httptest.NewRequestWithContext(gone, http.MethodPut, first, strings.NewReader(`{"type":2}`))
+	for name, value := range map[string]string{"User-Agent": agent, "Content-Type": "application/json", "Authorization": "Bearer " + mira} {
+		request.Header.Set(name, value)
+	}
+	var late sync.WaitGroup
+	late.Go(func() { s.ServeHTTP(httptest.NewRecorder(), request) })
+	<-reads
+	exchange{call: "PUT " + second, token: mira, body: `{"type":2}`, status: http.StatusNoContent}.do(t, base)
+	if s.Working() != 1 || len(s.Marks()) != 1 {
+		t.Errorf("before the late write %d are worked on, and these are marked: %v", s.Working(), s.Marks())
+	}
+	close(goOn)
+	late.Wait()
+	if marks, overlaps := s.Marks(), s.Overlaps(); len(marks) != 1 || marks[0].EpisodeID != 90000101 || len(overlaps) != 1 || overlaps[0][0].Path != first || overlaps[0][1].Path != second {
+		t.Errorf("the late write did not take the other mark with it: %v, overlaps %v", marks, overlaps)
+	}
+	if s.Working() != 0 || len(s.Writes()) != 2 {
+		t.Errorf("at the end %d are worked on; writes %v", s.Working(), s.Writes())
+	}
 }
 
 func TestArrangedState(t *testing.T) {

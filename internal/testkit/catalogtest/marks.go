@@ -157,6 +157,11 @@ func (s *Server) storeMarks(w http.ResponseWriter, r *http.Request, who *User, s
 		done.Episodes = append(done.Episodes, e.ID)
 		posts = posts || (e.Type == catalog.Main && state != catalog.Unmarked)
 	}
-	s.lists.mark(key, done.Episodes, state, posts, s.cfg.AtomicMarks, done)
+	defer s.lists.begin(key, done)()
+	work := func() { s.work(r, lostUpdateWindow) }
+	if s.cfg.AtomicMarks {
+		work = nil
+	}
+	s.lists.mark(key, done.Episodes, state, posts, work, done)
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -34,6 +34,12 @@ type Config struct {
 	// real catalog loses some of them (upstreams/catalog.md section 12), so the
 	// zero value does too.
 	AtomicMarks bool
+	// WriteTime is how long a write takes from what it has read to what it replaces; nil is 2 ms for episodes and nothing
+	// for the entry.
+	WriteTime func() time.Duration
+	// Linger is how much longer a write takes whose client went in that time: the real catalog goes on without it for up to
+	// a minute (upstreams/catalog.md section 4). nil is no longer.
+	Linger func() time.Duration
 	// SearchOff makes the new search answer 200 with plain text (upstreams/catalog.md section 6).
 	SearchOff bool
 	// Now is the clock of tokens, codes and time stamps; nil is time.Now. It must be safe for parallel use.
