@@ -70,7 +70,7 @@ func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int
 
 // addUnmarked adds to days, which follow each other up to now, what failed on them and what waits for a decision.
 func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
-	// "+status" is explained at countSince.
+	// "(status || '')" is explained at countSince.
 	return db.Each(ctx, s.db.Read(), "look for records that are not marked", func(row db.Row) error {
 		var created int64
 		var status Status
@@ -84,12 +84,12 @@ func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
 			days[next-1].Review++
 		}
 		return nil
-	}, `SELECT created_at, status FROM records WHERE created_at >= ? AND +status IN (?, ?)`, days[0].Start.UnixMilli(), Failed, Review)
+	}, `SELECT created_at, status FROM records WHERE created_at >= ? AND (status || '') IN (?, ?)`, days[0].Start.UnixMilli(), Failed, Review)
 }
 
 // countMarked is how many records of a day are marked, by the database or within a transaction.
 func countMarked(ctx context.Context, from db.Querier, day bounds) (n int, err error) {
-	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND created_at < ? AND +status = ?`, day.start, day.stop, Success).Scan(&n); err != nil {
+	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND created_at < ? AND (status || '') = ?`, day.start, day.stop, Success).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count the marked records of a day: %w", err)
 	}
 	return n, nil

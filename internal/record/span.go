@@ -33,10 +33,10 @@ func (s *Store) Watched(ctx context.Context, span Span) (records []Record, total
 // where is the SQL condition of the span and its arguments.
 func (s Span) where() (string, []any) {
 	// What is put together with '' has no index, so the planner stays on that of created_at.
-	where := `WHERE created_at >= ? AND created_at < ? AND is_test = 0 AND action = ? AND NOT (+status = 'ignored' AND subject_id = 0)`
+	where := `WHERE created_at >= ? AND created_at < ? AND is_test = 0 AND action = ? AND NOT ((status || '') = 'ignored' AND subject_id = 0)`
 	args := []any{s.From.UnixMilli(), s.To.UnixMilli(), watch.Watched}
 	if s.User != "" {
-		where, args = where+` AND +user_name = ?`, append(args, s.User)
+		where, args = where+` AND (user_name || '') = ?`, append(args, s.User)
 	}
 	return where, args
 }

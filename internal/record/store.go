@@ -111,7 +111,7 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 // not among them. It looks at these records alone.
 func (s *Store) FailedLately(ctx context.Context, now time.Time) (failed, unrouted int, err error) {
 	err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(CASE WHEN NOT `+stillUnrouted+` THEN 1 END), COUNT(DISTINCT CASE WHEN `+stillUnrouted+` THEN user_name END)
-		FROM records WHERE created_at >= ? AND +status = 'error'`, watch.DayStart(now, -6).UnixMilli()).Scan(&failed, &unrouted)
+		FROM records WHERE created_at >= ? AND (status || '') = 'error'`, watch.DayStart(now, -6).UnixMilli()).Scan(&failed, &unrouted)
 	if err != nil {
 		return 0, 0, fmt.Errorf("count failed records: %w", err)
 	}
@@ -141,9 +141,9 @@ func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int
 	for _, status := range Statuses {
 		counts[status] = 0
 	}
-	// "+status" keeps the planner on the index of created_at, which holds all that is asked
+	// "(status || '')" keeps the planner on the index of created_at, which holds all that is asked
 	// for; by the index of status it would read every row.
-	query, args := `SELECT +status, COUNT(*) FROM records WHERE created_at >= ? GROUP BY +status`, []any{since.UnixMilli()}
+	query, args := `SELECT (status || ''), COUNT(*) FROM records WHERE created_at >= ? GROUP BY (status || '')`, []any{since.UnixMilli()}
 	if since.IsZero() {
 		query, args = `SELECT status, COUNT(*) FROM records GROUP BY status`, nil
 	}
