@@ -102,19 +102,20 @@ func (l load) quantile(q float64) float64 {
 	return float64(l.times[int(q*float64(len(l.times)-1))].Microseconds()) / 1000
 }
 
-// fire sends n webhooks of the events, over and over, as fast as they are answered.
-func fire(tb testing.TB, s *service, events []event, n int) load {
+// fire sends n webhooks of the events, over and over, as fast as they are answered, each connection to one of the services.
+func fire(tb testing.TB, to []*service, events []event, n int) load {
 	tb.Helper()
-	address := strings.TrimPrefix(s.process().url, "http://")
 	requests := make([][]byte, len(events))
 	for i, e := range events {
-		requests[i] = prepare(address, e)
+		requests[i] = prepare("127.0.0.1", e)
 	}
 	parts, errs := make([]load, connections), make([]error, connections)
 	var senders sync.WaitGroup
 	began := time.Now()
 	for c := range connections {
-		senders.Go(func() { parts[c], errs[c] = sendShare(address, requests, c, n) })
+		senders.Go(func() {
+			parts[c], errs[c] = sendShare(strings.TrimPrefix(to[c%len(to)].process().url, "http://"), requests, c, n)
+		})
 	}
 	senders.Wait()
 	all := load{took: time.Since(began)}
@@ -164,7 +165,7 @@ func BenchmarkIntake(b *testing.B) {
 				<-time.After(restBefore)
 				idle := memory(b, s.process(), "VmRSS")
 				b.StartTimer()
-				l := fire(b, s, events, n)
+				l := fire(b, []*service{s}, events, n)
 				b.StopTimer()
 				b.ReportMetric(float64(l.accepted)/l.took.Seconds(), "accepted/s")
 				b.ReportMetric(l.quantile(0.5), "p50-ms")
@@ -190,7 +191,7 @@ func BenchmarkDrain(b *testing.B) {
 		breakdown(b, catalog, "refuse")
 		s := serve(b, b.TempDir(), catalog.url)
 		s.addAccounts(users)
-		fire(b, s, events, drainMarks)
+		fire(b, []*service{s}, events, drainMarks)
 		eventually(b, "everything is queued", func() bool { return s.counts()["queued"] == drainMarks })
 		b.StartTimer()
 		began := time.Now()

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -23,23 +25,28 @@ type acceptance struct {
 // delivery sends events as a media server with patience does: what is not accepted is sent
 // again until it is. An event whose answer got lost is told twice then, and that must do no harm.
 type delivery struct {
-	service *service
+	to      []*service // any of them
 	books   *books
-	refused atomic.Int64 // answers that said "not now": 503, and 500 when nothing could be stored
+	most    time.Duration // for one answer; what is not answered by then is sent again
+	refused atomic.Int64  // answers that said "not now": 503, and 500 when nothing could be stored
 
 	ended sync.WaitGroup
 	mu    sync.Mutex
 	err   error // the first that sending again does not help
 }
 
-// deliver starts to send events by several connections at once.
-func deliver(s *service, b *books, events []event) *delivery {
-	d := &delivery{service: s, books: b}
+// deliver starts to send events by several connections at once, each to any of the services, evenly over a time; 0 is as
+// fast as they are answered.
+func deliver(to []*service, b *books, most, over time.Duration, events []event) *delivery {
+	d := &delivery{to: to, books: b, most: most}
 	queue := make(chan event, len(events))
-	for _, e := range events {
-		queue <- e
-	}
-	close(queue)
+	d.ended.Go(func() {
+		defer close(queue)
+		for _, e := range events {
+			queue <- e
+			<-time.After(over / time.Duration(len(events)))
+		}
+	})
 	for range senders {
 		d.ended.Go(func() {
 			for e := range queue {
@@ -54,9 +61,9 @@ func deliver(s *service, b *books, events []event) *delivery {
 
 // wait returns when every event was accepted.
 func (d *delivery) wait() {
-	d.service.tb.Helper()
+	d.to[0].tb.Helper()
 	d.ended.Wait()
-	must(d.service.tb, d.err)
+	must(d.to[0].tb, d.err)
 }
 
 // send sends one event until it is accepted.
@@ -66,9 +73,11 @@ func (d *delivery) send(e event) {
 	d.books.told(e)
 	body := e.body()
 	for {
-		status, answer, err := d.service.request(ctx, http.MethodPost, webhookPath, body)
+		once, end := context.WithTimeout(ctx, d.most)
+		status, answer, err := d.to[rand.IntN(len(d.to))].request(once, http.MethodPost, webhookPath, body)
+		end()
 		switch {
-		case err != nil: // killed, or not up again yet
+		case err != nil: // killed, not up again yet, or stopped
 		case status == http.StatusAccepted:
 			d.accepted(e, answer)
 			return

@@ -34,8 +34,12 @@ var build = sync.OnceValues(func() (string, error) {
 	if buildFolder, err = os.MkdirTemp("", "watchmark-faults"); err != nil {
 		return "", err
 	}
-	binary := filepath.Join(buildFolder, "watchmark")
-	args, cgo := []string{"build", "-o", binary}, "CGO_ENABLED=0"
+	return compile(filepath.Join(buildFolder, "watchmark"))
+})
+
+// compile makes the command, with more flags, at a path.
+func compile(path string, flags ...string) (string, error) {
+	args, cgo := append([]string{"build", "-o", path}, flags...), "CGO_ENABLED=0"
 	if underRace {
 		args, cgo = append(args, "-race"), "CGO_ENABLED=1"
 	}
@@ -44,15 +48,21 @@ var build = sync.OnceValues(func() (string, error) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build watchmark: %w: %s", err, out)
 	}
-	return binary, nil
-})
+	return path, nil
+}
 
 // command is the real command with args, without the settings of this machine. environ are settings.
 func command(tb testing.TB, environ []string, args ...string) *exec.Cmd {
 	tb.Helper()
-	binary, err := build()
+	program, err := build()
 	must(tb, err)
-	cmd := exec.Command(binary, args...)
+	return commandOf(tb, program, environ, args...)
+}
+
+// commandOf is command of one of the programs that were built.
+func commandOf(tb testing.TB, program string, environ []string, args ...string) *exec.Cmd {
+	tb.Helper()
+	cmd := exec.Command(program, args...)
 	cmd.Dir = tb.TempDir()
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WATCHMARK_") }), append([]string{"WATCHMARK_IDMAP_ENABLED=false"}, environ...)...)
 	return cmd
@@ -61,7 +71,8 @@ func command(tb testing.TB, environ []string, args ...string) *exec.Cmd {
 // process is a command that goes on until it is stopped.
 type process struct {
 	cmd   *exec.Cmd
-	url   string
+	url   string // once it is listening
+	says  chan string
 	ended chan struct{}
 }
 
@@ -73,23 +84,36 @@ var (
 // launch starts the command and waits until it prints where it listens. What it prints goes to log as well.
 func launch(tb testing.TB, cmd *exec.Cmd, listens *regexp.Regexp, log *tail) *process {
 	tb.Helper()
-	found := &finder{what: listens, found: make(chan string, 1), log: log}
-	cmd.Stdout, cmd.Stderr = found, found
+	p := spawn(tb, cmd, listens, log)
+	p.listening(tb)
+	return p
+}
+
+// spawn starts the command; listening waits for it.
+func spawn(tb testing.TB, cmd *exec.Cmd, listens *regexp.Regexp, log *tail) *process {
+	tb.Helper()
+	p := &process{cmd: cmd, ended: make(chan struct{}), says: make(chan string, 1)}
+	printed := &finder{what: listens, found: p.says, log: log}
+	cmd.Stdout, cmd.Stderr = printed, printed
 	must(tb, cmd.Start())
-	p := &process{cmd: cmd, ended: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // how it ended is in ProcessState
 		close(p.ended)
 	}()
 	tb.Cleanup(p.kill)
-	select {
-	case p.url = <-found.found:
-	case <-p.ended:
-		tb.Fatalf("%v ended at its start: %v", cmd.Args, cmd.ProcessState)
-	case <-time.After(patience):
-		tb.Fatalf("%v does not say where it listens", cmd.Args)
-	}
 	return p
+}
+
+// listening waits until the process has printed where it listens.
+func (p *process) listening(tb testing.TB) {
+	tb.Helper()
+	select {
+	case p.url = <-p.says:
+	case <-p.ended:
+		tb.Fatalf("%v ended at its start: %v", p.cmd.Args, p.cmd.ProcessState)
+	case <-time.After(patience):
+		tb.Fatalf("%v does not say where it listens", p.cmd.Args)
+	}
 }
 
 // kill ends the process as kill -9 does, wherever it is.
@@ -152,15 +176,18 @@ func (l *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+func (l *tail) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
 // showOnFailure prints the end of the log when the test has failed.
 func (l *tail) showOnFailure(tb testing.TB) {
 	tb.Cleanup(func() {
-		if !tb.Failed() {
-			return
+		if tb.Failed() {
+			tb.Logf("the end of the service's log:\n%s", l)
 		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		tb.Logf("the end of the service's log:\n%s", l.text)
 	})
 }
 

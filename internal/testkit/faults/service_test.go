@@ -31,6 +31,7 @@ func environment(catalogURL string) []string {
 // service is `watchmark serve` on one data folder, over all its restarts.
 type service struct {
 	tb      testing.TB
+	program string
 	data    string
 	environ []string
 	key     string // an API key
@@ -44,20 +45,47 @@ type service struct {
 // serve starts a service on the data folder. Later settings go before those of environment.
 func serve(tb testing.TB, data, catalogURL string, settings ...string) *service {
 	tb.Helper()
-	s := &service{tb: tb, data: data, environ: append(environment(catalogURL), settings...)}
+	program, err := build()
+	must(tb, err)
+	s := newService(tb, program, data, append(environment(catalogURL), settings...))
+	s.start()
+	s.makeKey()
+	return s
+}
+
+// newService is a service that does not run yet.
+func newService(tb testing.TB, program, data string, environ []string) *service {
+	tb.Helper()
+	s := &service{tb: tb, program: program, data: data, environ: environ}
 	s.client = &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: senders}}
 	s.log.showOnFailure(tb)
-	s.start()
-	key, err := command(tb, nil, "api-key", "create", "faults", "--data", data).Output()
-	must(tb, err)
-	s.key = strings.TrimSpace(string(key))
 	return s
+}
+
+// makeKey makes the API key by which the test asks.
+func (s *service) makeKey() {
+	s.tb.Helper()
+	key, err := commandOf(s.tb, s.program, s.environ, "api-key", "create", "faults", "--data", s.data).Output()
+	must(s.tb, err)
+	s.key = strings.TrimSpace(string(key))
 }
 
 // start starts the process; it takes up what an earlier one left.
 func (s *service) start() {
 	s.tb.Helper()
-	p := launch(s.tb, command(s.tb, s.environ, "serve", "--listen", "127.0.0.1:0", "--data", s.data), serviceListens, &s.log)
+	s.runs(s.spawn())
+}
+
+// spawn is start without waiting for runs.
+func (s *service) spawn() *process {
+	s.tb.Helper()
+	return spawn(s.tb, commandOf(s.tb, s.program, s.environ, "serve", "--listen", "127.0.0.1:0", "--data", s.data), serviceListens, &s.log)
+}
+
+// runs waits until a process listens, which is the one that runs from then on.
+func (s *service) runs(p *process) {
+	s.tb.Helper()
+	p.listening(s.tb)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = p

@@ -73,7 +73,9 @@ func (s *stage) next(n int) []event {
 }
 
 // deliver starts to send events.
-func (s *stage) deliver(events []event) *delivery { return deliver(s.service, s.books, events) }
+func (s *stage) deliver(events []event) *delivery {
+	return deliver([]*service{s.service}, s.books, patience, 0, events)
+}
 
 // breakCatalog puts a fault in force, for as long as it says or until the next.
 func (s *stage) breakCatalog(f catalogtest.Fault) {
