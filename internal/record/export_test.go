@@ -1,4 +1,13 @@
 package record
 
+import "time"
+
 // Where is the condition that Watched reads a span by.
 func (s Span) Where() (string, []any) { return s.where() }
+
+// SetSearchTime sets after which time a search leaves older records to the next page, until the test ends.
+func SetSearchTime(t interface{ Cleanup(func()) }, d time.Duration) {
+	before := searchTime
+	searchTime = d
+	t.Cleanup(func() { searchTime = before })
+}

@@ -2,17 +2,23 @@ package record
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"watchmark/internal/platform/db"
 )
 
-// List is the newest records that pass the filter, and the cursor of the next page (0 = none).
+// List is the newest records that pass the filter, and the cursor of the next page (0 = none). With a text, a page may be short, or
+// empty, and have a next one all the same.
 func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int64, err error) {
 	limit := f.Limit
 	if limit < 1 || limit > 200 {
 		limit = 50
+	}
+	if f.Text != "" {
+		return s.search(ctx, f, limit)
 	}
 	where, args := f.where()
 	records, err = recordsOf(ctx, s.db.Read(), where+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
@@ -24,6 +30,40 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 		next = records[limit-1].ID
 	}
 	return records, next, nil
+}
+
+// A search reads the text of every record. It does so searchStep records at a time, and when a page is not full after
+// searchTime, the cursor leads on to those that were not read.
+const searchStep = 10_000
+
+// searchTime is a variable for tests.
+var searchTime = 50 * time.Millisecond
+
+// search is List for a filter with a text.
+func (s *Store) search(ctx context.Context, f Filter, limit int) (records []Record, next int64, err error) {
+	records = []Record{}
+	var oldest, newest int64
+	if err := s.db.Read().QueryRowContext(ctx, `SELECT COALESCE((SELECT MIN(id) FROM records), 0), COALESCE((SELECT MAX(id) FROM records), 0)`).Scan(&oldest, &newest); err != nil {
+		return nil, 0, fmt.Errorf("look for the ends of the records: %w", err)
+	}
+	if f.Before == 0 || f.Before > newest {
+		f.Before = newest + 1
+	}
+	for began := time.Now(); f.Before > oldest && oldest > 0; {
+		from := max(f.Before-searchStep, oldest)
+		where, args := f.where()
+		found, err := recordsOf(ctx, s.db.Read(), where+` AND id >= ? ORDER BY id DESC LIMIT ?`, append(args, from, limit+1-len(records))...)
+		if err != nil {
+			return nil, 0, err
+		}
+		if records = append(records, found...); len(records) > limit {
+			return records[:limit], records[limit-1].ID, nil
+		}
+		if f.Before = from; time.Since(began) > searchTime && f.Before > oldest {
+			return records, f.Before, nil
+		}
+	}
+	return records, 0, nil
 }
 
 // Statuses are those of some records; one that is not there any more is missing.

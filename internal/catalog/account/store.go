@@ -37,6 +37,57 @@ func (s *Store) List(ctx context.Context) ([]Account, error) {
 	return query(ctx, s.db.Read(), `1 = 1`, `a.preferred DESC, a.username`)
 }
 
+// Filter restricts a list of accounts; what is empty restricts nothing.
+type Filter struct {
+	// Text is part of the name, of the nickname or of a media-server user's name; upper and lower case are the same in ASCII.
+	Text string
+	// Users are media-server users, one of whom the account names.
+	Users []string
+	// Enabled leaves out what is disabled.
+	Enabled bool
+	// EndsBefore leaves enabled accounts whose token is missing, refused or over, or was made by hand and ends before then:
+	// others are renewed.
+	EndsBefore time.Time
+}
+
+// where is the SQL condition of the filter on accounts a, and its arguments.
+func (f Filter) where() (string, []any) {
+	where, args := `1 = 1`, []any{}
+	if f.Text != "" {
+		like := db.Containing(f.Text)
+		where += ` AND (a.username LIKE ? ESCAPE '\' OR a.nickname LIKE ? ESCAPE '\' OR a.id IN (SELECT account_id FROM account_media_users WHERE name LIKE ? ESCAPE '\'))`
+		args = append(args, like, like, like)
+	}
+	if len(f.Users) > 0 {
+		list, names := db.In(f.Users)
+		where, args = where+` AND a.id IN (SELECT account_id FROM account_media_users WHERE name IN `+list+`)`, append(args, names...)
+	}
+	if f.Enabled || !f.EndsBefore.IsZero() {
+		where += ` AND a.enabled = 1`
+	}
+	if !f.EndsBefore.IsZero() {
+		where, args = where+` AND (a.access_token = '' OR a.problem <> '' OR a.expires_at > 0 AND (a.expires_at < ? OR a.expires_at < ? AND a.auth_method = ?))`,
+			append(args, time.Now().UnixMilli(), f.EndsBefore.UnixMilli(), ByToken)
+	}
+	return where, args
+}
+
+// Find is some of the accounts that pass a filter, in the order of List, without the first ones of them.
+func (s *Store) Find(ctx context.Context, f Filter, without, limit int) ([]Account, error) {
+	where, args := f.where()
+	return query(ctx, s.db.Read(), `a.id IN (SELECT a.id FROM accounts a WHERE `+where+` ORDER BY a.preferred DESC, a.username LIMIT ? OFFSET ?)`,
+		`a.preferred DESC, a.username`, append(args, limit, without)...)
+}
+
+// Count is how many accounts pass a filter.
+func (s *Store) Count(ctx context.Context, f Filter) (n int, err error) {
+	where, args := f.where()
+	if err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM accounts a WHERE `+where, args...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count accounts: %w", err)
+	}
+	return n, nil
+}
+
 // Get is the account with id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id int64) (Account, error) {
 	return get(ctx, s.db.Read(), id)
@@ -231,7 +282,7 @@ func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) err
 }
 
 func prefer(ctx context.Context, tx *sql.Tx, id int64) error {
-	_, err := tx.ExecContext(ctx, `UPDATE accounts SET preferred = CASE WHEN id = ? THEN 1 ELSE 0 END`, id)
+	_, err := tx.ExecContext(ctx, `UPDATE accounts SET preferred = CASE WHEN id = ? THEN 1 ELSE 0 END WHERE preferred = 1 OR id = ?`, id, id)
 	if err != nil {
 		return fmt.Errorf("prefer account %d: %w", id, err)
 	}

@@ -1,6 +1,8 @@
 package account_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -201,5 +203,59 @@ func TestBadInputNamesItsField(t *testing.T) {
 	}
 	if _, err := s.Get(t.Context(), 99); !errors.Is(err, account.ErrNotFound) {
 		t.Errorf("error %v, want ErrNotFound", err)
+	}
+}
+
+func TestAccountsAreFoundByWhatPeopleKnow(t *testing.T) {
+	s, d, _ := newStore(t)
+	for _, name := range []string{"delta", "alpha", "bravo", "charlie"} {
+		create(t, s, name, "TV of "+name)
+	}
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		for _, statement := range []string{
+			`UPDATE accounts SET nickname = 'Mira' WHERE username = 'alpha'`,
+			`UPDATE accounts SET enabled = 0 WHERE username = 'bravo'`,
+			`UPDATE accounts SET access_token = '' WHERE username = 'bravo'`,
+			`UPDATE accounts SET expires_at = now_ms() + 86400000 WHERE username IN ('charlie', 'alpha')`,
+			`UPDATE accounts SET auth_method = 'oauth' WHERE username = 'alpha'`, // which is renewed
+		} {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		filter         account.Filter
+		without, limit int
+		want           []string
+	}{
+		"all, the preferred one first": {account.Filter{}, 0, 9, []string{"delta", "alpha", "bravo", "charlie"}},
+		"a page":                       {account.Filter{}, 1, 2, []string{"alpha", "bravo"}},
+		"by name":                      {account.Filter{Text: "RAV"}, 0, 9, []string{"bravo"}},
+		"by nickname":                  {account.Filter{Text: "mira"}, 0, 9, []string{"alpha"}},
+		"by a user of a media server":  {account.Filter{Text: "tv of d"}, 0, 9, []string{"delta"}},
+		"a sign is a sign":             {account.Filter{Text: "%"}, 0, 9, nil},
+		"by users exactly":             {account.Filter{Users: []string{"TV of alpha", "tv of delta"}}, 0, 9, []string{"alpha"}},
+		"enabled":                      {account.Filter{Enabled: true}, 0, 9, []string{"delta", "alpha", "charlie"}},
+		"that need a person":           {account.Filter{EndsBefore: time.Now().Add(48 * time.Hour)}, 0, 9, []string{"charlie"}},
+	} {
+		found, err := s.Find(t.Context(), c.filter, c.without, c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, a := range found {
+			names = append(names, a.Username)
+		}
+		if diff := cmp.Diff(c.want, names); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if n, err := s.Count(t.Context(), c.filter); err != nil || c.without == 0 && n != len(c.want) {
+			t.Errorf("%s: counted %d, %v", name, n, err)
+		}
 	}
 }

@@ -78,8 +78,12 @@ func (as Accounts) register(s *server) {
 		Method: http.MethodGet, Path: "/api/accounts", OperationID: "list-accounts", Tags: []string{tag},
 		Summary: "List accounts", Description: "Bangumi accounts, the preferred one first.",
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[account.Account]], error) {
-		all, err := as.Store.List(ctx)
-		return paged(in.PageQuery, all, err)
+		some, err := as.Store.Find(ctx, account.Filter{}, int(in.seen), in.Limit+1)
+		page := Page[account.Account]{Items: some[:min(len(some), in.Limit)]}
+		if len(some) > in.Limit {
+			page.NextCursor = cursorOf(in.seen + int64(in.Limit))
+		}
+		return answer(page, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},

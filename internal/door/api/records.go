@@ -23,7 +23,7 @@ import (
 type RecordRestriction struct {
 	Source anySource `query:"source" doc:"Only records of this source."`
 	User   string    `query:"user" maxLength:"500" doc:"Only records of this media-server user, compared exactly."`
-	Text   string    `query:"q" maxLength:"200" doc:"Only records with this text in a title, the entry or the user name."`
+	Text   string    `query:"q" maxLength:"200" doc:"Only records with this text in a title, the entry or the user name. A page of a search may be short, or empty, and have a next_cursor: older records are then still to be searched."`
 	Since  time.Time `query:"since" doc:"Only records that came in at this time or later."`
 	Until  time.Time `query:"until" doc:"Only records that came in before this time."`
 }

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"watchmark/internal/catalog/account"
@@ -50,9 +52,22 @@ type accountView struct {
 	Form   accountForm
 	// Open is set when the form is shown unfolded.
 	Open bool
+	// Add is the user that can be added to the account; nil for none.
+	Add *unroutedUser
 }
 
+// accountsShown is how many accounts a page shows.
+const accountsShown = 30
+
 type accountsPage struct {
+	// Text is what is searched for. Trouble is set when only accounts are listed that need a person, and Add when the account of
+	// a user of a media server is chosen.
+	Text    string
+	Trouble bool
+	Add     *unroutedUser
+	// Any is set when there are accounts, and Many when there are more than a page shows.
+	Any, Many bool
+	pager
 	Accounts   []accountView
 	New        accountForm
 	OAuthReady bool
@@ -73,17 +88,45 @@ const offeredNames = 12
 // the API documents them.
 var oauthProblems = []string{"denied", "state", "not_configured", "refused", "unreachable", "other_user", "taken"}
 
+// Filtered reports whether something restricts the list.
+func (p accountsPage) Filtered() bool { return p.Text != "" || p.Trouble }
+
 func (g Accounts) list(r *request) (content, error) {
-	list, err := g.Accounts.List(r.Context())
+	ctx, q := r.Context(), r.URL.Query()
+	page := accountsPage{OAuthReady: g.Settings.Current().Catalog.OAuthClientID != "", Text: strings.TrimSpace(q.Get("q")), Trouble: q.Has("trouble")}
+	if add := q.Get("add"); add != "" {
+		page.Add = &unroutedUser{User: add}
+	}
+	all, err := g.Accounts.Count(ctx, account.Filter{})
 	if err != nil {
 		return content{}, err
 	}
-	names, err := g.Records.UserNames(r.Context())
+	page.Any, page.Many = all > 0, all > accountsShown
+	f := account.Filter{Text: page.Text}
+	if page.Trouble {
+		f.EndsBefore = time.Now().Add(expiresSoon)
+	}
+	from := int(min(cursor(r, "from"), int64(all)))
+	list, err := g.Accounts.Find(ctx, f, from, accountsShown+1)
 	if err != nil {
 		return content{}, err
 	}
-	page := accountsPage{OAuthReady: g.Settings.Current().Catalog.OAuthClientID != ""}
-	if page.Ignored, err = g.Accounts.Ignored(r.Context()); err != nil {
+	next := 0
+	if len(list) > accountsShown {
+		list, next = list[:accountsShown], from+accountsShown
+	}
+	page.pager = page.pages(from, next)
+	names, err := g.Records.UserNames(ctx)
+	if err != nil {
+		return content{}, err
+	}
+	var naming []account.Account
+	if len(names) > 0 {
+		if naming, err = g.Accounts.Find(ctx, account.Filter{Users: names}, 0, accountsOfUsers); err != nil {
+			return content{}, err
+		}
+	}
+	if page.Ignored, err = g.Accounts.Ignored(ctx); err != nil {
 		return content{}, err
 	}
 	ignored := func(name string) bool {
@@ -91,22 +134,32 @@ func (g Accounts) list(r *request) (content, error) {
 	}
 	var seen []seenName
 	for _, name := range names {
-		free := !slices.ContainsFunc(list, func(a account.Account) bool { return slices.Contains(a.MediaUserNames, name) })
+		free := !slices.ContainsFunc(naming, func(a account.Account) bool { return slices.Contains(a.MediaUserNames, name) })
 		if free && !ignored(name) {
 			page.Free = append(page.Free, name)
 		}
 		seen = append(seen, seenName{name, free})
 	}
+	page.Free = page.Free[:min(len(page.Free), unroutedMost)]
 	seen = seen[:min(len(seen), offeredNames)]
 	page.New = accountForm{Seen: seen}
-	connected := r.URL.Query().Get("connected")
+	if id, err := strconv.ParseInt(q.Get("connected"), 10, 64); err == nil {
+		connected, err := g.Accounts.Get(ctx, id)
+		if err == nil {
+			page.Connected = &connected
+			if !slices.ContainsFunc(list, func(a account.Account) bool { return a.ID == id }) {
+				list = append([]account.Account{connected}, list...)
+			}
+		} else if !errors.Is(err, account.ErrNotFound) {
+			return content{}, err
+		}
+	}
 	for i := range list {
 		a := &list[i]
-		view := accountView{Account: *a, Health: healthOf(*a, time.Now()), Form: accountForm{Account: a, Seen: seen}}
-		if view.Form.ID() == connected {
-			page.Connected, view.Open = a, len(a.MediaUserNames) == 0
-		}
-		page.Accounts = append(page.Accounts, view)
+		page.Accounts = append(page.Accounts, accountView{
+			Account: *a, Health: healthOf(*a, time.Now()), Form: accountForm{Account: a, Seen: seen}, Add: page.Add,
+			Open: page.Connected != nil && page.Connected.ID == a.ID && len(a.MediaUserNames) == 0,
+		})
 	}
 	if problem := r.URL.Query().Get("oauth_error"); problem != "" {
 		page.ErrorKey = "oauth.error.other"
@@ -115,6 +168,26 @@ func (g Accounts) list(r *request) (content, error) {
 		}
 	}
 	return content{Data: page}, nil
+}
+
+// pages is the pager of a list that begins behind the first ones; next is how many are before the next page, 0 at the end.
+func (p accountsPage) pages(from, next int) pager {
+	fields := map[string]string{"q": p.Text}
+	if p.Trouble {
+		fields["trouble"] = "1"
+	}
+	if p.Add != nil {
+		fields["add"] = p.Add.User
+	}
+	var led pager
+	if from > 0 {
+		led.Newest = fromCursor("/people", fields, "from", int64(max(0, from-accountsShown)))
+		delete(fields, "from")
+	}
+	if next > 0 {
+		led.Older = fromCursor("/people", fields, "from", int64(next))
+	}
+	return led
 }
 
 // enabledOf returns the enabled accounts.

@@ -95,6 +95,8 @@ const (
 	// latestShown is how many shows the dashboard lists, of the newest latestRead records.
 	latestShown = 8
 	latestRead  = 60
+	// accountsNeeding is how many accounts that need a person are named; others are counted.
+	accountsNeeding = 5
 )
 
 func (g Dashboard) show(r *request) (content, error) {
@@ -107,7 +109,7 @@ func (g Dashboard) show(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	accounts, err := g.Accounts.List(ctx)
+	accounts, err := g.Accounts.Find(ctx, account.Filter{}, 0, 1)
 	if err != nil {
 		return content{}, err
 	}
@@ -126,7 +128,7 @@ func (g Dashboard) show(r *request) (content, error) {
 		return content{}, err
 	}
 	page.Queue = tasks[queue.Pending]
-	if page.Needs, err = g.needs(ctx, now, accounts, polled, page.Queue); err != nil {
+	if page.Needs, err = g.needs(ctx, now, polled, page.Queue); err != nil {
 		return content{}, err
 	}
 	page.Sources, err = g.Sources.lines(ctx, now, polled)
@@ -136,7 +138,7 @@ func (g Dashboard) show(r *request) (content, error) {
 
 // needs are the things that wait for a person, in this order: what prevents marks at all, what failed, what waits,
 // and what resolves by itself.
-func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.Account, polled []polledSource, queue int) ([]need, error) {
+func (g Dashboard) needs(ctx context.Context, now time.Time, polled []polledSource, queue int) ([]need, error) {
 	failed, unrouted, err := g.Records.FailedLately(ctx, now)
 	if err != nil {
 		return nil, err
@@ -145,15 +147,31 @@ func (g Dashboard) needs(ctx context.Context, now time.Time, accounts []account.
 	if err != nil {
 		return nil, err
 	}
+	trouble := account.Filter{EndsBefore: now.Add(expiresSoon)}
+	troubled, err := g.Accounts.Find(ctx, trouble, 0, accountsNeeding)
+	if err != nil {
+		return nil, err
+	}
+	more := 0
+	if len(troubled) == accountsNeeding {
+		all, err := g.Accounts.Count(ctx, trouble)
+		if err != nil {
+			return nil, err
+		}
+		more = all - accountsNeeding
+	}
 	var needs []need
 	checking, damaged := g.Integrity()
 	if damaged {
 		needs = append(needs, need{display: display{"bad", "circle-x", "need.damaged"}, Kind: "database", Path: "/settings/backups"})
 	}
-	for _, a := range accounts {
-		if h := healthOf(a, now); a.Enabled && (displayOf(h).Tone == "bad" || h == expiring) {
-			needs = append(needs, need{display: displayOf(h), Kind: "account", Name: a.Username, Path: "/people"})
+	for _, a := range troubled {
+		if h := healthOf(a, now); displayOf(h).Tone == "bad" || h == expiring {
+			needs = append(needs, need{display: displayOf(h), Kind: "account", Name: a.Username, Path: "/people?trouble=1"})
 		}
+	}
+	if more > 0 {
+		needs = append(needs, need{display: displayOf(broken), Kind: "accounts", Count: more, Path: "/people?trouble=1"})
 	}
 	for _, p := range polled {
 		if !p.Problem.IsZero() {

@@ -80,12 +80,24 @@ func noticeOf(r *request, e notify.Entry) noticeView {
 	return v
 }
 
-// withUnrouted adds the user without an account.
-func (v noticeView) withUnrouted(accounts []account.Account) noticeView {
-	if v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced {
-		v.Unrouted = unroutedOf(v.User, accounts)
+// withUnrouted adds the users without an account.
+func (g Inbox) withUnrouted(ctx context.Context, views ...noticeView) ([]noticeView, error) {
+	var users []string
+	about := func(v noticeView) bool {
+		return v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced
 	}
-	return v
+	for _, v := range views {
+		if about(v) {
+			users = append(users, v.User)
+		}
+	}
+	offered, err := offersFor(ctx, g.Accounts, users)
+	for i, v := range views {
+		if about(v) {
+			views[i].Unrouted = offered.of(v.User)
+		}
+	}
+	return views, err
 }
 
 // noticesShown is how many notices a page shows.
@@ -116,12 +128,11 @@ func (g Inbox) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	accounts, err := g.Accounts.List(ctx)
-	if err != nil {
-		return content{}, err
-	}
 	for _, e := range entries {
-		page.Notices = append(page.Notices, noticeOf(r, e).withUnrouted(accounts))
+		page.Notices = append(page.Notices, noticeOf(r, e))
+	}
+	if page.Notices, err = g.withUnrouted(ctx, page.Notices...); err != nil {
+		return content{}, err
 	}
 	for _, view := range []inboxView{viewNotices, viewAttention, viewUnread, viewAll} {
 		tab := tab{withQuery("/inbox", page.filter(view)), "inbox.view", 0, view == page.View}
@@ -229,8 +240,8 @@ func (g Inbox) notice(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	accounts, err := g.Accounts.List(r.Context())
-	page := noticePage{noticeView: noticeOf(r, e).withUnrouted(accounts)}
+	views, err := g.withUnrouted(r.Context(), noticeOf(r, e))
+	page := noticePage{noticeView: views[0]}
 	for _, d := range deliveries {
 		again := d.State == notify.Failed || d.State == notify.Unsure || d.State == notify.Dropped
 		page.Deliveries = append(page.Deliveries, deliveryView{d, deliveryDisplays[d.State], again})

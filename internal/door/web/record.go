@@ -104,11 +104,11 @@ func (g Records) record(r *request) (content, error) {
 		return content{}, err
 	}
 	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed {
-		accounts, err := g.Accounts.List(r.Context())
+		offered, err := offersFor(r.Context(), g.Accounts, []string{rec.UserName})
 		if err != nil {
 			return content{}, err
 		}
-		page.Unrouted, page.Advice = unroutedOf(rec.UserName, accounts), ""
+		page.Unrouted, page.Advice = offered.of(rec.UserName), ""
 	}
 	event, err := json.MarshalIndent(work.Event, "", "  ")
 	if err != nil {
