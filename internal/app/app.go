@@ -17,7 +17,6 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
-	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/tlsfile"
 	"watchmark/internal/record/webhooklog"
@@ -75,8 +74,6 @@ type App struct {
 	// draining is closed when no more should be sent here, stopping when what holds requests open must end.
 	draining, stopping chan struct{}
 	unlock             func() error
-	// self is this process among the replicas; nil until it has joined.
-	self *replica.Self
 	// folder is the data folder; container is as in Options.
 	folder    string
 	container bool
@@ -149,11 +146,6 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.tracker = a.newTracker()
 	a.watcher = a.newWatcher()
 	a.importer = a.newImporter()
-	last, err := a.watcher.LastTask(ctx)
-	if err != nil {
-		return err
-	}
-	a.tasks.After(last)
 	a.nas = a.newNAS(o.DataDir)
 	if err := a.buildDevice(o); err != nil {
 		return err
@@ -195,7 +187,7 @@ func (a *App) makeWebhookKey(ctx context.Context) error {
 func (a *App) buildEngine() {
 	a.queue = queue.NewQueue(a.db)
 	a.clients = account.NewClient(account.ClientConfig{
-		Store: a.Accounts, Catalog: a.catalog, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Left: a.Records.Left, Masker: a.masker, Log: a.log,
+		Store: a.Accounts, Catalog: a.catalog, Holds: a.holds, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Left: a.Records.Left, Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
 			c := a.Settings.Current().Catalog
 			return catalog.App{ClientID: c.OAuthClientID, ClientSecret: c.OAuthClientSecret}

@@ -24,9 +24,11 @@ import (
 	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
@@ -96,8 +98,12 @@ type Data struct {
 	// budget is what may be sent to Bangumi.
 	budget *budget.Budget
 	cached *catalog.Cached
+	// self is this process among the replicas; nil until it has joined, and for a command.
+	self *replica.Self
 	// tasks are the work that people wait for; a command has none of them running.
 	tasks *task.Registry
+	// holds is what one replica has at a time; a command has nothing.
+	holds *hold.Holds
 	// jobs is the work that comes by the clock; only the service runs it.
 	jobs *schedule.Registry
 	// Dataset is the id table, whether it is switched on or not.
@@ -200,8 +206,9 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	if err := d.Archive.Refresh(ctx); err != nil {
 		d.log.Warn("the offline data cannot be used", "error", err)
 	}
-	d.tasks = &task.Registry{Log: d.log}
-	d.jobs = schedule.New(d.db, d.tasks, d.log)
+	d.tasks = task.New(d.db, d, d.log)
+	d.holds = hold.New(d.db, d, d.log)
+	d.jobs = schedule.New(d.db, d.holds, d.tasks, d.replica, d.log)
 	d.Dataset = idmap.NewDataset(idmap.Config{
 		Folder: o.DataDir, HTTP: d.http, Schedule: d.jobs, Log: d.log, Plan: d.plan("matching.dataset_cron", func(s settings.Settings) string { return s.Matching.DatasetCron }),
 		Enabled: func() bool { return d.Settings.Current().Matching.DatasetEnabled },

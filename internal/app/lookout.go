@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -334,15 +333,16 @@ func (a *App) lookAtServers(ctx context.Context) error {
 
 // lookAtImports tells how the import of what a media server remembers ended.
 func (a *App) lookAtImports(ctx context.Context) error {
-	all := a.tasks.List() // the newest first, of whichever sign-in it is
-	i := slices.IndexFunc(all, func(s task.Status) bool { return s.Kind == importer.RunTask })
-	if i < 0 || all[i].EndedAt == nil {
+	s, err := a.tasks.NewestOf(ctx, importer.RunTask) // of whichever sign-in it is
+	switch {
+	case errors.Is(err, task.ErrNotFound), err == nil && s.EndedAt == nil:
 		return nil
+	case err != nil:
+		return err
 	}
-	s := all[i]
 	kind := map[task.State]notify.Kind{task.Done: notify.ImportDone, task.Failed: notify.ImportFailed}[s.State]
 	n := notify.Notice{Kind: kind, Facts: map[string]string{}}
-	if result, is := s.Result.(importer.Result); is {
+	if result, is := task.ResultOf[importer.Result](s); is {
 		n.Facts["source"], n.Facts["total"], n.Facts["skipped"] = result.Server, strconv.Itoa(result.Taken), strconv.Itoa(result.Count)
 		n.Facts["failed"] = strconv.Itoa(result.Records[record.Failed])
 	}

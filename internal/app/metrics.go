@@ -125,10 +125,12 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 	for _, kind := range taskKinds {
 		running[kind] = 0
 	}
-	for _, t := range m.tasks.List() {
-		if t.EndedAt == nil {
-			running[t.Kind]++
-		}
+	runs, err := m.tasks.Running(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range runs {
+		running[t.Kind]++
 	}
 	logins, err := m.watcher.Logins(ctx)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/entries"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/replica"
-	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/upkeep/movedb"
 	"watchmark/internal/upkeep/replicas"
@@ -41,7 +42,7 @@ func (a *App) join(ctx context.Context) error {
 }
 
 // free give back what dead incarnations have in hand.
-var free = []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, schedule.FreeTx}
+var free = []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, hold.FreeTx, task.FreeTx}
 
 // hasOthers reports whether another replica lives, that requests can go to.
 func (a *App) hasOthers() bool {
@@ -65,3 +66,17 @@ func (a *App) leave() error {
 func (a *App) overview() replicas.Source {
 	return replicas.Source{DB: a.db, Self: a.self, Budget: a.budget}
 }
+
+// Incarnation is the number of this process among the replicas; 0 before it has joined, and for a command.
+func (d *Data) Incarnation() int64 {
+	if d.self == nil {
+		return 0
+	}
+	return d.self.Incarnation()
+}
+
+// Live reports whether no other replica may take this one for dead.
+func (d *Data) Live() bool { return d.self == nil || d.self.Live() }
+
+// replica is the name of this process among the replicas.
+func (d *Data) replica() string { return d.self.Name }

@@ -11,7 +11,7 @@ import (
 // newTracker has the tracker's sign-ins and histories. The engine is built before it.
 func (a *App) newTracker() *tracker.Service {
 	return tracker.NewService(tracker.Config{
-		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Log: a.log, Schedule: a.jobs, Plan: a.plan("tracker.cron", func(s settings.Settings) string { return s.Tracker.Cron }),
+		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Holds: a.holds, Intake: a.engine, Log: a.log, Schedule: a.jobs, Plan: a.plan("tracker.cron", func(s settings.Settings) string { return s.Tracker.Cron }),
 		Forecast: a.engine.Forecast,
 		Mapped:   a.mapped,
 		Options: func() tracker.Options {

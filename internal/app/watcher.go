@@ -21,8 +21,8 @@ func (a *App) newWatcher() *watcher.Service {
 			_, err := a.Accounts.Get(ctx, id)
 			return err
 		},
-		Import: func(login int64, h importer.History, preview bool) (*task.Task, error) {
-			return a.importer.Start(login, h, preview) // it is built after this
+		Import: func(ctx context.Context, login int64, h importer.History, preview bool) (*task.Task, error) {
+			return a.importer.Start(ctx, login, h, preview) // it is built after this
 		},
 		Enabled: func() bool { return a.Settings.Current().Watcher.Enabled },
 	})

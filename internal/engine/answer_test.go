@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -54,7 +55,7 @@ func TestTwoEpisodesOfOneTitleAreOneQuestion(t *testing.T) {
 
 	a := h.confirm(t, 8)
 	status := ended(t, a.Task)
-	if tally, ok := status.Result.(engine.Tally); !ok || tally.Marked != 2 {
+	if tally, ok := task.ResultOf[engine.Tally](status); !ok || tally.Marked != 2 {
 		t.Errorf("the task ends as %+v", status)
 	}
 	log := ""

@@ -116,7 +116,7 @@ func TestAWholeTitleIsCorrected(t *testing.T) {
 	c := right()
 	c.AllOfTitle = true
 	corrected, status := h.correct(t, ids[0], c)
-	if tally := status.Result.(review.CorrectTally); status.State != task.Done || !slices.Equal(corrected.RecordIDs, ids[:3]) || tally.TakenBack != 2 || tally.Marked != 3 {
+	if tally, _ := task.ResultOf[review.CorrectTally](status); status.State != task.Done || !slices.Equal(corrected.RecordIDs, ids[:3]) || tally.TakenBack != 2 || tally.Marked != 3 {
 		t.Errorf("%v %+v", corrected.RecordIDs, status)
 	}
 	// The first episode of season 2 found the mark of season 1 there: it stays, and is its own now.

@@ -22,8 +22,12 @@ import (
 func (h *house) cancelled(t *testing.T) {
 	t.Helper()
 	h.list.unmarked = func() {
-		for _, s := range h.tasks.List() {
-			if err := h.tasks.Cancel(s.ID); err != nil && !errors.Is(err, task.ErrEnded) {
+		running, err := h.tasks.Running(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		for _, s := range running {
+			if err := h.tasks.Cancel(t.Context(), s.ID); err != nil && !errors.Is(err, task.ErrEnded) {
 				t.Error(err)
 			}
 		}
@@ -125,7 +129,7 @@ func TestOnlyWhatLeadsElsewhereIsCorrected(t *testing.T) {
 		t.Errorf("preview %+v (%v)", p, err)
 	}
 	_, status := h.correct(t, ids[0], all())
-	tally := status.Result.(review.CorrectTally)
+	tally, _ := task.ResultOf[review.CorrectTally](status)
 	if status.State != task.Failed || !strings.Contains(status.Message.Text, "Bangumi cannot be reached") || tally.TakenBack != 2 || tally.Kept != 2 || tally.Stuck != 1 || tally.Marked != 2 {
 		t.Errorf("task %+v", status)
 	}
@@ -261,7 +265,7 @@ func TestAMarkIsNotLeftToWhatIsCorrectedToo(t *testing.T) {
 	c := all()
 	c.EverySeason = true
 	_, status := h.correct(t, ids[0], c)
-	if tally := status.Result.(review.CorrectTally); status.State != task.Done || tally.TakenBack != 1 || tally.Marked != 2 {
+	if tally, _ := task.ResultOf[review.CorrectTally](status); status.State != task.Done || tally.TakenBack != 1 || tally.Marked != 2 {
 		t.Errorf("task %+v", status)
 	}
 	h.wantMarks(t, "one/9/913")

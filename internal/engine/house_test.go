@@ -280,7 +280,7 @@ func newHouse(t *testing.T) *house {
 func houseOn(t *testing.T, d *db.DB, box *secret.Box, name string) *house {
 	t.Helper()
 	h := &house{
-		records: record.NewStore(d), mappings: mapping.NewStore(d, changes.New(d)), accounts: account.NewStore(d, box), queue: queue.NewQueue(d), log: webhooklog.NewLog(d), tasks: &task.Registry{},
+		records: record.NewStore(d), mappings: mapping.NewStore(d, changes.New(d)), accounts: account.NewStore(d, box), queue: queue.NewQueue(d), log: webhooklog.NewLog(d), tasks: task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)),
 		list: &list{watched: map[string]bool{}}, matcher: &matcher{answers: map[string]match.Trace{}}, queued: func() {},
 	}
 	h.questions = review.NewStore(d, h.mappings)

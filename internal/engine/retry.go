@@ -38,7 +38,7 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 		return nil, fmt.Errorf("retry record %d: %w", id, ErrInProgress)
 	}
 	requeued := make(chan error, 1)
-	t, err := e.Tasks.Start(RetryKind, id, func(ctx context.Context, t *task.Task) error {
+	t, err := e.Tasks.Start(ctx, task.Spec{Kind: RetryKind, About: id}, func(ctx context.Context, t *task.Task) error {
 		defer close(requeued)
 		defer e.Follow(id, t)()
 		t.Progress(0, 1, retrying.With(id))
@@ -70,20 +70,23 @@ func (e *Engine) Retry(ctx context.Context, id int64) (*task.Task, error) {
 }
 
 // LastRetry is the last run of a record that Retry started, or ErrNotRetried.
-func (e *Engine) LastRetry(id int64) (*task.Task, error) {
-	t, err := e.Tasks.Newest(RetryKind, id)
+func (e *Engine) LastRetry(ctx context.Context, id int64) (*task.Task, error) {
+	s, err := e.Tasks.Newest(ctx, id, RetryKind)
 	if errors.Is(err, task.ErrNotFound) {
 		return nil, ErrNotRetried.With("/api/records/{id}/retry")
 	}
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	return e.Tasks.Get(ctx, s.ID)
 }
 
 // RetryFailed runs every failed record that passes the filter again, the oldest first,
 // as a task that can be cancelled, with a Tally as its result; f.Status is not looked at. It
 // returns ErrRetrying or task.ErrStopping.
-func (e *Engine) RetryFailed(f record.Filter) (*task.Task, error) {
+func (e *Engine) RetryFailed(ctx context.Context, f record.Filter) (*task.Task, error) {
 	f.Status = record.Failed
-	t, err := e.Tasks.StartAlone(RetryFailedKind, func(ctx context.Context, t *task.Task) error {
+	t, err := e.Tasks.Start(ctx, task.Spec{Kind: RetryFailedKind, Alone: RetryFailedKind}, func(ctx context.Context, t *task.Task) error {
 		ids, err := e.Records.IDs(ctx, f)
 		if err != nil {
 			return err

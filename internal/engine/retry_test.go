@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,18 +23,18 @@ func TestRetryIsFollowedByItsLog(t *testing.T) {
 	h.account(t, "one", true, "mira")
 	h.run(t)
 	id := h.settled(t, h.accept(t, episode("a", "mira", 1))[0]).ID
-	if _, err := h.LastRetry(id); !errors.Is(err, engine.ErrNotRetried) {
+	if _, err := h.LastRetry(t.Context(), id); !errors.Is(err, engine.ErrNotRetried) {
 		t.Errorf("before the retry: %v", err)
 	}
 	h.list.fail(nil)
 	run := h.retry(t, id)
 	status := ended(t, run)
 	lines, _ := run.After(0)
-	r, _ := status.Result.(record.Record)
+	r, _ := task.ResultOf[record.Record](status)
 	if status.State != task.Done || status.RecordID != id || r.Status != record.Success || len(lines) == 0 || !strings.Contains(lines[len(lines)-1].Text, "record settled") {
 		t.Errorf("%+v, log %v", status, lines)
 	}
-	if last, err := h.LastRetry(id); err != nil || last != run {
+	if last, err := h.LastRetry(t.Context(), id); err != nil || last.Status().ID != run.Status().ID {
 		t.Errorf("the last retry is another one (%v)", err)
 	}
 }
@@ -96,12 +95,12 @@ func TestAllFailedRecordsAreRetriedAndOnlyThese(t *testing.T) {
 	}
 	h.list.fail(nil)
 	marked := h.settled(t, h.accept(t, episode("other", "mira", 200))[0])
-	run, err := h.RetryFailed(record.Filter{})
+	run, err := h.RetryFailed(t.Context(), record.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	status := ended(t, run)
-	if tally, _ := status.Result.(engine.Tally); status.State != task.Done || status.Done != 150 || tally.Marked != 150 {
+	if tally, _ := task.ResultOf[engine.Tally](status); status.State != task.Done || status.Done != 150 || tally.Marked != 150 {
 		t.Errorf("%+v", status)
 	}
 	if again, err := h.records.Get(t.Context(), marked.ID); err != nil || again.Attempts != 1 {
@@ -128,7 +127,7 @@ func TestBulkRetryPassesOverWhatIsNotFailedAnyMore(t *testing.T) {
 			<-goOn
 		}
 	})
-	run, err := h.RetryFailed(record.Filter{})
+	run, err := h.RetryFailed(t.Context(), record.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +135,7 @@ func TestBulkRetryPassesOverWhatIsNotFailedAnyMore(t *testing.T) {
 	ended(t, h.retry(t, last))
 	close(goOn)
 	status := ended(t, run)
-	if tally, _ := status.Result.(engine.Tally); tally.Retried != 70 || tally.Skipped != 1 {
+	if tally, _ := task.ResultOf[engine.Tally](status); tally.Retried != 70 || tally.Skipped != 1 {
 		t.Errorf("%+v", status)
 	}
 	if r := h.settled(t, last); r.Attempts != 2 {
@@ -159,14 +158,14 @@ func TestCancelledBulkRetryLeavesTheRestFailed(t *testing.T) {
 	}
 	h.list.fail(nil)
 	h.list.block = make(chan struct{})
-	run, err := h.RetryFailed(record.Filter{})
+	run, err := h.RetryFailed(t.Context(), record.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.RetryFailed(record.Filter{}); !errors.Is(err, engine.ErrRetrying) {
+	if _, err := h.RetryFailed(t.Context(), record.Filter{}); !errors.Is(err, engine.ErrRetrying) {
 		t.Errorf("a second one beside it: %v", err)
 	}
-	if err := h.tasks.Cancel(run.Status().ID); err != nil {
+	if err := h.tasks.Cancel(t.Context(), run.Status().ID); err != nil {
 		t.Fatal(err)
 	}
 	close(h.list.block)
@@ -191,17 +190,9 @@ func TestARetryWaitsWithItsContext(t *testing.T) {
 		written <- h.DB.Write(context.Background(), func(context.Context, *sql.Tx) error { close(writing); <-done; return nil })
 	}()
 	<-writing
-	ctx, leave := context.WithCancel(t.Context())
-	retried := make(chan error, 1)
-	go func() {
-		_, err := h.Retry(ctx, id)
-		retried <- err
-	}()
-	for !h.tasks.Runs(engine.RetryKind) {
-		runtime.Gosched()
-	}
-	leave()
-	if err := <-retried; !errors.Is(err, context.Canceled) {
+	ctx, leave := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer leave()
+	if _, err := h.Retry(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 	close(done)

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/tickets"
-	"watchmark/internal/platform/turn"
 )
 
 const (
@@ -25,8 +26,9 @@ const (
 	// refreshEarly is how long before its end an access token is replaced. It must stay far
 	// below the shortest life seen, one day: each refresh adds a token to the person's list of tokens.
 	refreshEarly = 2 * refreshRound
-	// refreshMost is how long a refresh may take.
+	// refreshMost is how long a refresh may take, and storeTries how often what it gave is stored again, a second apart.
 	refreshMost = 30 * time.Second
+	storeTries  = 30
 )
 
 // Subjects tells what a subject is, and remembers what searches in the name of one account find; *catalog.Cached is one.
@@ -46,6 +48,8 @@ type ClientConfig struct {
 	Known func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
 	// Left reports whether an account's entry for a subject was dropped because it was taken back.
 	Left func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
+	// Holds gives the tokens of an account to one replica at a time.
+	Holds *hold.Holds
 	// Masker learns every token that is used.
 	Masker *secret.Masker
 	// App is this service's registration with the catalog, without a redirect address. It
@@ -55,12 +59,11 @@ type ClientConfig struct {
 }
 
 // Client looks after the tokens of the accounts and writes to their lists: it
-// refreshes early under a lock per account, stores both new tokens before using one,
+// refreshes early, an account at one replica at a time, stores both new tokens before using one,
 // and keeps the old pair until then.
 type Client struct {
 	ClientConfig
 	states *tickets.Kind[oauthState]
-	turns  turn.Keys[int64] // of the tokens of an account
 }
 
 // NewClient is a client; its Job keeps unused tokens alive.
@@ -73,45 +76,52 @@ func NewClient(c ClientConfig) *Client {
 // can give the account a token that works, its problem is stored and the error is
 // ErrUnauthorized of package catalog.
 func (k *Client) tokens(ctx context.Context, id int64, force bool, stale secret.Text) (Tokens, error) {
-	end, err := k.turns.Take(ctx, id)
-	if err != nil {
-		return Tokens{}, err
-	}
+	good := func(t stored) bool { return t.Refresh == "" || !t.endsSoon() && (!force || t.Access != stale) }
 	t, err := k.load(ctx, id)
-	if err != nil || t.Refresh == "" || !t.endsSoon() && (!force || t.Access != stale) {
-		end()
-		return t, err
+	if err != nil || good(t) {
+		return t.Tokens, err
 	}
 	var fresh Tokens
-	err = task.Outlive(ctx, refreshMost, func(ctx context.Context) (err error) {
-		defer end()
-		fresh, err = k.refresh(ctx, id, t)
-		return err
+	var tried stored
+	err = task.Outlive(ctx, refreshMost, func(whole context.Context) error {
+		return k.Holds.Alone(ctx, "tokens of account "+strconv.FormatInt(id, 10), func() (err error) {
+			// What was read before may be of the past: somebody else may have refreshed it.
+			if tried, err = k.load(ctx, id); err != nil || good(tried) {
+				fresh = tried.Tokens
+				return err
+			}
+			fresh, err = k.refresh(whole, id, tried)
+			return err
+		})
 	})
 	if err == nil {
 		return fresh, nil
 	}
-	problem := renewalProblem(err)
-	if problem != nil {
+	if problem := renewalProblem(err); problem != nil {
+		condemned, failed := k.Store.condemn(ctx, id, tried.version, problem.With())
+		if failed == nil && !condemned { // what was refused is not what is stored any more
+			now, err := k.load(ctx, id)
+			return now.Tokens, err
+		}
 		// What is left to the caller is a dead token, whatever killed it.
 		err = &catalog.Error{Op: opRenew.With(), Kind: catalog.ErrUnauthorized, Err: err}
-		err = errors.Join(err, k.Store.SetProblem(ctx, id, problem.With()))
+		err = errors.Join(err, failed)
 	}
 	if !force && time.Until(t.ExpiresAt) > 0 {
 		k.Log.WarnContext(ctx, "cannot refresh the token of an account; the old one is still good", "account_id", id, "error", err)
-		return t, nil // the next use tries again
+		return t.Tokens, nil // the next use tries again
 	}
 	return Tokens{}, err
 }
 
 // load reads credentials, which the masker knows from then on.
-func (k *Client) load(ctx context.Context, id int64) (Tokens, error) {
-	t, err := k.Store.Tokens(ctx, id)
+func (k *Client) load(ctx context.Context, id int64) (stored, error) {
+	t, err := k.Store.stored(ctx, id)
 	if errors.Is(err, secret.ErrWrongKey) {
-		return Tokens{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problemKeyGone.With()))
+		return stored{}, errors.Join(ErrNoToken, err, k.Store.SetProblem(ctx, id, problemKeyGone.With()))
 	}
 	if err != nil {
-		return Tokens{}, err
+		return stored{}, err
 	}
 	k.Masker.Add(t.Access.Reveal())
 	k.Masker.Add(t.Refresh.Reveal())
@@ -130,8 +140,8 @@ func renewalProblem(err error) *reason.Kind {
 }
 
 // refresh trades the refresh token for a new pair and stores both before either is used. The caller
-// has the turn; ctx does not end with the one who asked.
-func (k *Client) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error) {
+// is alone with them; ctx does not end with the one who asked.
+func (k *Client) refresh(ctx context.Context, id int64, t stored) (Tokens, error) {
 	app := k.App()
 	if app.ClientID == "" {
 		return Tokens{}, ErrOAuthNotConfigured
@@ -148,10 +158,20 @@ func (k *Client) refresh(ctx context.Context, id int64, t Tokens) (Tokens, error
 	k.Masker.Add(fresh.Access.Reveal())
 	k.Masker.Add(fresh.Refresh.Reveal())
 	// The old refresh token may be dead already, so this must be stored even when the time is over.
-	if err := k.Store.SetOAuth(context.WithoutCancel(ctx), id, fresh); err != nil {
-		return Tokens{}, fmt.Errorf("store refreshed tokens: %w", err)
+	ctx = context.WithoutCancel(ctx)
+	for try := 1; ; try++ {
+		done, err := k.Store.renew(ctx, id, t.version, fresh)
+		switch {
+		case err == nil && done:
+			return fresh, nil
+		case err == nil: // a person gave others meanwhile, and those count
+			now, err := k.load(ctx, id)
+			return now.Tokens, err
+		case try == storeTries, errors.Is(err, db.ErrClosed):
+			return Tokens{}, fmt.Errorf("store refreshed tokens: %w", err)
+		}
+		time.Sleep(time.Second)
 	}
-	return fresh, nil
 }
 
 // TokensJob is the name of the job that renews tokens.

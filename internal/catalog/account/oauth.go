@@ -83,11 +83,6 @@ func (k *Client) FinishOAuth(ctx context.Context, state, code string) (Account, 
 			Enabled: true, CompleteFilms: true,
 		})
 	}
-	end, err := k.turns.Take(ctx, id)
-	if err != nil {
-		return Account{}, err
-	}
-	defer end()
 	if err := k.Store.Connect(ctx, id, tokens, me); err != nil {
 		return Account{}, err
 	}

@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/jobtest"
 	"watchmark/internal/testkit/logtest"
 )
 
@@ -79,8 +80,9 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(out.Close)
 	r.client, err = catalog.New(catalog.Config{APIURL: server.URL, WebURL: server.URL, UserAgent: catalog.UserAgent("test")}, out, slog.New(slog.DiscardHandler))
 	must(t, err)
+	_, _, holds := jobtest.New(r.db, slog.New(slog.DiscardHandler))
 	r.accounts = account.NewClient(account.ClientConfig{
-		Store: r.store, Catalog: r.client, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log,
+		Store: r.store, Catalog: r.client, Holds: holds, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log,
 		App: func() catalog.App {
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 )
 
 // A dump that cannot be used is not fetched again, and each time it is told what was wrong with it,
@@ -45,9 +46,8 @@ func TestARefusedDumpIsNotFetchedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	tasks := &task.Registry{}
 	dir := t.TempDir()
-	jobs := schedule.New(dbtest.Open(t), tasks, log)
+	jobs, tasks, _ := jobtest.New(dbtest.Open(t), log)
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	config := archive.ImporterConfig{
 		Archive: open(t, dir), Schedule: jobs, Log: log, Enabled: func() bool { return true }, FreeMB: func() int { return 0 },

@@ -120,20 +120,20 @@ func (a Archive) register(s *server) {
 		Summary: "Cancel the import", DefaultStatus: http.StatusAccepted,
 		Description: "The archive in use stays; a download goes on where it was at the next import.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
-	}, func(context.Context, *none) (*none, error) {
-		t, err := a.Tasks.Newest(archive.TaskKind, 0)
+	}, func(ctx context.Context, _ *none) (*none, error) {
+		t, err := a.Tasks.NewestHere(ctx, archive.TaskKind)
 		if err != nil {
 			return nil, err
 		}
-		return nil, a.Tasks.Cancel(t.Status().ID)
+		return nil, a.Tasks.Cancel(ctx, t.ID)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/catalog_archive/progress_log", OperationID: "get-archive-log", Tags: []string{archiveTag},
 		Summary: "Get the log of an import", Errors: []int{http.StatusNotFound},
-	}, func(_ context.Context, in *struct {
+	}, func(ctx context.Context, in *struct {
 		TaskID int64 `query:"task_id" minimum:"0" doc:"The task; 0 is the newest import."`
 	}) (*JSON[archiveLog], error) {
-		t, err := a.task(in.TaskID)
+		t, err := a.task(ctx, in.TaskID)
 		if err != nil {
 			return nil, err
 		}
@@ -151,11 +151,15 @@ func (a Archive) register(s *server) {
 }
 
 // task is an import by its id, or the newest one.
-func (a Archive) task(id int64) (*task.Task, error) {
+func (a Archive) task(ctx context.Context, id int64) (*task.Task, error) {
 	if id == 0 {
-		return a.Tasks.Newest(archive.TaskKind, 0)
+		newest, err := a.Tasks.NewestHere(ctx, archive.TaskKind)
+		if err != nil {
+			return nil, err
+		}
+		id = newest.ID
 	}
-	t, err := a.Tasks.Get(id)
+	t, err := a.Tasks.Get(ctx, id)
 	if err == nil && t.Status().Kind != archive.TaskKind {
 		err = task.ErrNotFound
 	}

@@ -42,7 +42,7 @@ func TestCorrections(t *testing.T) {
 	if len(started.RecordIDs) != 2 || started.RecordIDs[1] != other {
 		t.Errorf("corrected are %v", started.RecordIDs)
 	}
-	run := must(r.tasks.Get(started.TaskID))(t)
+	run := must(r.tasks.Get(t.Context(), started.TaskID))(t)
 	for run.Status().State == task.Running {
 		_, more := run.After(0)
 		if run.Status().State == task.Running {

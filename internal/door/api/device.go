@@ -48,8 +48,8 @@ func (d Device) register(s *server) {
 		Summary:       "Look for TV boxes and ask all of them now",
 		Description:   "Starts a task. What was watched is taken in.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
-	}, func(context.Context, *none) (*JSON[startedTask], error) {
-		return started(d.Watcher.SyncAll())
+	}, func(ctx context.Context, _ *none) (*JSON[startedTask], error) {
+		return started(d.Watcher.SyncAll(ctx))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/device/debug/scan", OperationID: "scan-devices", Tags: []string{tag},

@@ -192,7 +192,11 @@ func (d Diagnostics) gather(ctx context.Context, p program) (diagnostics, error)
 func (d Diagnostics) state(ctx context.Context) (serviceState, error) {
 	state := serviceState{
 		Catalog: breakerOf(d.Reachability()), Archive: d.Archive.Status(), Dataset: d.Dataset.Status(), Device: d.Device.Status(),
-		Accounts: []accountState{}, Tasks: d.Tasks.List(),
+		Accounts: []accountState{},
+	}
+	var err error
+	if state.Tasks, err = d.Tasks.List(ctx); err != nil {
+		return serviceState{}, err
 	}
 	for i := range state.Tasks {
 		state.Tasks[i].Result = nil

@@ -37,6 +37,7 @@ import (
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
@@ -58,6 +59,7 @@ import (
 	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 	"watchmark/internal/testkit/logtest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
@@ -85,6 +87,7 @@ type rig struct {
 	decisions *review.Service
 	lists     *testAccounts
 	tasks     *task.Registry
+	holds     *hold.Holds
 	jobs      *schedule.Registry
 	archive   *archive.Archive
 	dataset   *idmap.Dataset
@@ -132,8 +135,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		Targets: func() []diagnose.Target { return r.targets }, Timeout: func() time.Duration { return 20 * time.Second }, Masker: masker,
 		ProxyFor: func(*url.URL) (*url.URL, error) { return nil, nil },
 	})
-	r.tasks = &task.Registry{}
-	r.jobs = schedule.New(d, r.tasks, log)
+	r.jobs, r.tasks, r.holds = jobtest.New(d, log)
 	hourly := func() schedule.Plan { return schedule.Every(time.Hour) }
 	mappings := mapping.NewStore(d, changes.New(d))
 	r.questions = review.NewStore(d, mappings)

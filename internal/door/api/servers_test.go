@@ -29,7 +29,9 @@ func (r *rig) newWatcher(box *secret.Box, masker *secret.Masker, log *slog.Logge
 			_, err := r.accounts.Get(ctx, id)
 			return err
 		},
-		Import:  func(int64, importer.History, bool) (*task.Task, error) { return nil, importer.ErrRunning }, // whose own tests read histories
+		Import: func(context.Context, int64, importer.History, bool) (*task.Task, error) {
+			return nil, importer.ErrRunning
+		}, // whose own tests read histories
 		Enabled: func() bool { return r.settings.Current().Watcher.Enabled },
 		Dialer: &mediaserver.Dialer{
 			HTTP: func() httpx.Config { return unhurried }, Masker: masker, Installation: "watchmark-tests", Version: "1.2.3", Log: log,

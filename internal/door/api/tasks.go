@@ -26,23 +26,24 @@ func (t Tasks) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tasks", OperationID: "list-tasks", Tags: []string{tag},
 		Summary:     "List tasks",
-		Description: "Work that takes longer, newest first: what runs, and what ended lately. A restart forgets them.",
-	}, func(context.Context, *none) (*JSON[Page[task.Status]], error) {
-		return answer(Page[task.Status]{Items: t.Registry.List()}, nil)
+		Description: "Work that takes longer, newest first: what runs, and what ended lately. The newest 40 that ended are kept. One that was under way when the service ended has failed, and says so.",
+	}, func(ctx context.Context, _ *none) (*JSON[Page[task.Status]], error) {
+		all, err := t.Registry.List(ctx)
+		return answer(Page[task.Status]{Items: all}, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tasks/{id}", OperationID: "get-task", Tags: []string{tag},
 		Summary: "Get a task", Errors: []int{http.StatusNotFound},
-	}, func(_ context.Context, in *ByID) (*JSON[task.Status], error) {
-		return statusOf(t.Registry.Get(in.ID))
+	}, func(ctx context.Context, in *ByID) (*JSON[task.Status], error) {
+		return statusOf(t.Registry.Get(ctx, in.ID))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/tasks/{id}/cancel", OperationID: "cancel-task", Tags: []string{tag},
 		Summary: "Cancel a task", DefaultStatus: http.StatusAccepted,
 		Description: "What it has done stays done. A record that is worked on comes to its end.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
-	}, func(_ context.Context, in *ByID) (*none, error) {
-		return nil, t.Registry.Cancel(in.ID)
+	}, func(ctx context.Context, in *ByID) (*none, error) {
+		return nil, t.Registry.Cancel(ctx, in.ID)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/retry", OperationID: "retry-failed-records", Tags: []string{"Records"},
@@ -55,11 +56,11 @@ func (t Tasks) register(s *server) {
 		idInPath, t.Registry.Get)
 	s.stream("/api/records/{id}/retry/stream", "stream-retry", "Records", "Follow a retry",
 		"Server-sent events of the last retry of the record, running or over: log (a line of the debug log of that run), progress and result (the task, with the record as its result).",
-		idInPath, func(id int64) (*task.Task, error) { return t.Engine.LastRetry(id) })
+		idInPath, t.Engine.LastRetry)
 }
 
-func (t Tasks) retryFailed(_ context.Context, in *RecordRestriction) (*JSON[task.Status], error) {
-	return statusOf(t.Engine.RetryFailed(in.filter()))
+func (t Tasks) retryFailed(ctx context.Context, in *RecordRestriction) (*JSON[task.Status], error) {
+	return statusOf(t.Engine.RetryFailed(ctx, in.filter()))
 }
 
 // The parameters by which a stream finds its task: the id in the path, or a task in the
@@ -71,7 +72,7 @@ var (
 )
 
 // stream registers a path that streams a task, and describes it. by is idInPath or taskInQuery.
-func (s *server) stream(path, operation, tag, summary, about string, by *huma.Param, find func(id int64) (*task.Task, error)) {
+func (s *server) stream(path, operation, tag, summary, about string, by *huma.Param, find func(ctx context.Context, id int64) (*task.Task, error)) {
 	s.handle(huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: operation, Tags: []string{tag}, Summary: summary,
 		Description: about + " Lines are numbered: send the last number as Last-Event-ID to go on after it; 204 says that there is nothing more.",
@@ -91,7 +92,7 @@ func (s *server) stream(path, operation, tag, summary, about string, by *huma.Pa
 		if err != nil {
 			id = -1 // that of nothing
 		}
-		t, err := find(id)
+		t, err := find(r.Context(), id)
 		if err == nil {
 			s.follow(w, r, t)
 		}
@@ -111,7 +112,7 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, t *task.Task) {
 	stream, there := sse.Start(w)
 	beat := time.NewTicker(sse.Heartbeat)
 	defer beat.Stop()
-	for there {
+	for there { // until the task or the reader ends it
 		for _, line := range lines {
 			seen = line.ID
 			if !stream.Send("log", strconv.Itoa(line.ID), line.Text) {
@@ -122,7 +123,13 @@ func (s *server) follow(w http.ResponseWriter, r *http.Request, t *task.Task) {
 			stream.Send("result", strconv.Itoa(t.EndNumber()), status.JSON())
 			return
 		}
-		there = stream.Send("progress", "", status.JSON()) && s.await(r.Context(), stream, beat, more)
+		if !stream.Send("progress", "", status.JSON()) || !s.await(r.Context(), stream, beat, more) {
+			return
+		}
+		var err error
+		if t, err = t.Now(r.Context()); err != nil {
+			return // whoever follows it asks again
+		}
 		// The status is read before the lines: what a task logged before it ended is then among them.
 		status = t.Status()
 		lines, more = t.After(seen)

@@ -22,7 +22,7 @@ import (
 // newTracker is the side of the tracker that the settings name.
 func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Service {
 	k := tracker.NewService(tracker.Config{
-		DB: r.db, Box: box, HTTP: must(httpx.New(unhurried, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log,
+		DB: r.db, Box: box, HTTP: must(httpx.New(unhurried, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Holds: r.holds, Intake: r.engine, Log: log,
 		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
 		Mapped:   func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
 		Forecast: r.engine.Forecast,
@@ -174,7 +174,7 @@ func TestTrackerSyncByHand(t *testing.T) {
 	ends := func(with string, got reply) {
 		t.Helper()
 		id, _ := got.want(http.StatusAccepted).get("task_id").(float64)
-		task, err := r.tasks.Get(int64(id))
+		task, err := r.tasks.Get(t.Context(), int64(id))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -302,7 +302,7 @@ func TestBrowserRetellsTheLog(t *testing.T) {
 		browsertest.Until(`[...document.querySelectorAll(".log strong bdi")].some((e) => e.textContent === "who knows" && e.lang === "en")`))
 
 	log := slog.New(task.Handler(slog.DiscardHandler))
-	run, err := g.tasks.Start(engine.RetryKind, 1, func(ctx context.Context, _ *task.Task) error {
+	run, err := g.tasks.Start(t.Context(), task.Spec{Kind: engine.RetryKind, About: 1}, func(ctx context.Context, _ *task.Task) error {
 		log.InfoContext(ctx, "marked as watched", "problem", "Bangumi cannot be reached")
 		return nil
 	})

@@ -35,7 +35,10 @@ func (g Sources) device(r *request) (content, error) {
 	status := g.Device()
 	page := devicePage{
 		Status: status, Display: g.deviceDisplay(status), Settings: controls(g.Settings, "device"),
-		RunningTask: running(g.Tasks, 0, device.TaskKind), Refresh: refreshIdle,
+		Refresh: refreshIdle,
+	}
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), 0, device.TaskKind); err != nil {
+		return content{}, err
 	}
 	if status.Scanning {
 		page.Refresh = refreshBusy

@@ -47,13 +47,23 @@ func (g Sources) importHistory(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := importPage{Sources: importSources, Formats: importer.Formats, Accounts: enabledOf(accounts), RunningTask: running(g.Tasks, 0, importer.PreviewTask, importer.RunTask)}
-	preview, run := newest(g.Tasks, importer.PreviewTask), newest(g.Tasks, importer.RunTask)
-	if result, is := run.Result.(importer.Result); is && run.State != task.Running {
+	page := importPage{Sources: importSources, Formats: importer.Formats, Accounts: enabledOf(accounts)}
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), 0, importer.PreviewTask, importer.RunTask); err != nil {
+		return content{}, err
+	}
+	preview, err := newest(r.Context(), g.Tasks, 0, importer.PreviewTask)
+	if err != nil {
+		return content{}, err
+	}
+	run, err := newest(r.Context(), g.Tasks, 0, importer.RunTask)
+	if err != nil {
+		return content{}, err
+	}
+	if result, is := task.ResultOf[importer.Result](run); is && run.State != task.Running {
 		page.Last = importViewOf(run, result)
 	}
 	// An import after the preview makes the preview out of date.
-	if result, is := preview.Result.(importer.Preview); is && result.Table != nil && preview.State != task.Running && preview.ID > run.ID {
+	if result, is := task.ResultOf[importer.Preview](preview); is && result.Table != nil && preview.State != task.Running && preview.ID > run.ID {
 		page.Of = result
 		page.Preview = previewTableOf(r, preview, result.Table)
 		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey, page.Preview.Items = result.Known, result.Count, "preview.skipped", result.Some

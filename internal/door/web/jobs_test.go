@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/jobtest"
 )
 
 // plans are those of the jobs of the rigs.
@@ -32,8 +33,8 @@ var plans = []struct{ name, plan string }{
 }
 
 // newJobs registers jobs that do nothing, all due in a while.
-func newJobs(d *db.DB, tasks *task.Registry) *schedule.Registry {
-	jobs := schedule.New(d, tasks, slog.New(slog.DiscardHandler))
+func newJobs(d *db.DB) (*schedule.Registry, *task.Registry) {
+	jobs, tasks, _ := jobtest.New(d, slog.New(slog.DiscardHandler))
 	for _, one := range plans {
 		plan := schedule.Plan{Text: one.plan, Next: func(after time.Time) time.Time { return after.Add(95 * time.Minute) }}
 		if one.plan == "" {
@@ -41,31 +42,30 @@ func newJobs(d *db.DB, tasks *task.Registry) *schedule.Registry {
 		}
 		jobs.Add(schedule.Job{Name: one.name, Plan: func() schedule.Plan { return plan }, Run: func(context.Context, *schedule.Run) error { return nil }})
 	}
-	return jobs
+	return jobs, tasks
 }
 
 // fillJobs has jobs have run: the first one runs, the second one failed, the third one came to its end.
 func (g *rig) fillJobs(t testing.TB) {
 	t.Helper()
 	now := time.Now()
-	const insert = `INSERT INTO jobs (name, plan, planned_from, next_run, retry_ms, ended_at, outcome, problem, holder, lease_until) VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?)`
+	const insert = `INSERT INTO jobs (name, plan, planned_from, next_run, retry_ms, ended_at, outcome, problem) VALUES (?, ?, ?, ?, 0, ?, ?, ?)`
 	err := g.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 		for i, row := range []struct {
 			outcome schedule.Outcome
 			problem error
-			holder  string
-		}{{schedule.Done, nil, "another"}, {schedule.Failed, tracker.ErrDead, ""}, {schedule.Done, nil, ""}} {
+		}{{schedule.Done, nil}, {schedule.Failed, tracker.ErrDead}, {schedule.Done, nil}} {
 			problem := ""
 			if row.problem != nil {
 				problem = row.problem.Error()
 			}
 			ended := now.Add(-time.Duration(i+1) * 40 * time.Minute).UnixMilli()
-			if _, err := tx.ExecContext(ctx, insert, plans[i].name, plans[i].plan, ended, now.Add(time.Hour).UnixMilli(), ended, row.outcome, problem,
-				row.holder, now.Add(time.Minute).UnixMilli()); err != nil {
+			if _, err := tx.ExecContext(ctx, insert, plans[i].name, plans[i].plan, ended, now.Add(time.Hour).UnixMilli(), ended, row.outcome, problem); err != nil {
 				return err
 			}
 		}
-		return nil
+		_, err := tx.ExecContext(ctx, `INSERT INTO holds (name, owner) VALUES (?, 2)`, "job "+plans[0].name)
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -252,7 +252,7 @@ func TestBrowserTellsTimesAndNumbersToTheReader(t *testing.T) {
 	g := newRig(t)
 	g.insert(t, episode(watch.Plex, "mira", "show", "", 1, 1, ""), time.Date(2025, 3, 9, 16, 30, 0, 0, time.UTC))
 	finish := make(chan struct{})
-	if _, err := g.tasks.Start(engine.RetryFailedKind, 0, func(_ context.Context, t *task.Task) error {
+	if _, err := g.tasks.Start(t.Context(), task.Spec{Kind: engine.RetryFailedKind}, func(_ context.Context, t *task.Task) error {
 		t.Progress(1_200, 80_000, reason.Reason{})
 		<-finish
 		t.SetResult(engine.Tally{Marked: 1_234})

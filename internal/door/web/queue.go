@@ -106,11 +106,11 @@ func (g Queue) list(r *request) (content, error) {
 	if after > 0 {
 		page.First = queuePath(page.Status, 0)
 	}
-	for _, t := range g.Tasks.List() {
-		if t.State == task.Running {
-			page.Running++
-		}
+	runs, err := g.Tasks.Running(r.Context())
+	if err != nil {
+		return content{}, err
 	}
+	page.Running = len(runs)
 	return content{Data: page}, nil
 }
 

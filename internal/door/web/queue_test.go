@@ -62,7 +62,7 @@ func (g *rig) fillQueue(t testing.TB) (waiting, given int64) {
 // ran starts a task that ends at once with a result, or by an error.
 func (g *rig) ran(t testing.TB, kind string, about int64, result any, err error) *task.Task {
 	t.Helper()
-	run, failure := g.tasks.Start(kind, about, func(_ context.Context, t *task.Task) error {
+	run, failure := g.tasks.Start(t.Context(), task.Spec{Kind: kind, About: about}, func(_ context.Context, t *task.Task) error {
 		t.SetResult(result)
 		return err
 	})
@@ -83,7 +83,7 @@ func (g *rig) runs(t testing.TB, kind string, about int64, done, total int, mess
 	t.Helper()
 	log := slog.New(task.Handler(slog.DiscardHandler))
 	told := make(chan struct{})
-	run, err := g.tasks.Start(kind, about, func(ctx context.Context, t *task.Task) error {
+	run, err := g.tasks.Start(t.Context(), task.Spec{Kind: kind, About: about}, func(ctx context.Context, t *task.Task) error {
 		t.Progress(done, total, reason.Text(message))
 		log.DebugContext(ctx, "request sent", "url", "https://catalog.example/v0/subjects/8", "body", "<script>alert(1)</script>")
 		log.WarnContext(ctx, "it takes long", "elapsed", time.Second)
@@ -320,7 +320,7 @@ func TestBrowserFollowsATask(t *testing.T) {
 	id := run.Status().ID
 	g.answer = func(c apiCall) (int, string) {
 		if strings.HasSuffix(c.Path, "/cancel") {
-			if err := g.tasks.Cancel(id); err != nil {
+			if err := g.tasks.Cancel(t.Context(), id); err != nil {
 				t.Error(err)
 			}
 		}

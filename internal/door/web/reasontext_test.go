@@ -68,7 +68,7 @@ func TestScriptsShowReasonsInChinese(t *testing.T) {
 		case strings.HasSuffix(c.Path, "/test"):
 			return http.StatusOK, `{"ok":false,"message":"none","message_value":{"code":"account_no_token","text":"none"}}`
 		}
-		task, err := g.tasks.Start(engine.RetryKind, 1, func(context.Context, *task.Task) error { return archive.ErrNone })
+		task, err := g.tasks.Start(t.Context(), task.Spec{Kind: engine.RetryKind, About: 1}, func(context.Context, *task.Task) error { return archive.ErrNone })
 		if err != nil {
 			t.Error(err)
 			return http.StatusInternalServerError, "{}"

@@ -98,7 +98,10 @@ func (g Records) record(r *request) (content, error) {
 	page := recordPage{
 		Record: rec, Advice: advice[rec.ErrorKind], Question: questionPath(question), Correctable: needsCorrection(rec, question),
 		Search: subjectSearch{ID: "correct-subject", Pick: "find.choose"}, QuestionID: question,
-		Polled: !slices.Contains(source.Push, rec.Source), RunningTask: running(g.Tasks, id, retryKind, correctKind),
+		Polled: !slices.Contains(source.Push, rec.Source),
+	}
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, retryKind, correctKind); err != nil {
+		return content{}, err
 	}
 	if page.Corrected, err = g.Questions.IsCorrected(r.Context(), id); err != nil {
 		return content{}, err

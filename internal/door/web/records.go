@@ -67,7 +67,11 @@ func (g Records) list(r *request) (content, error) {
 	if src := watch.Source(q.Get("source")); slices.Contains(source.All, src) {
 		f.Source = src
 	}
-	page := recordsPage{Statuses: record.Statuses, Sources: source.All, RunningTask: running(g.Tasks, 0, retryFailedKind)}
+	page := recordsPage{Statuses: record.Statuses, Sources: source.All}
+	var err error
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), 0, retryFailedKind); err != nil {
+		return content{}, err
+	}
 	page.readDays(&f, q)
 	page.OpenUnrouted = q.Has("unrouted")
 	if f.User == "" && f.Text == "" && (f.Status == "" || f.Status == record.Failed) {

@@ -90,7 +90,7 @@ type rig struct {
 	down      time.Time // since when the catalog does not answer; zero while it does
 	answered  time.Time // when it answered last
 	scheduler queue.Standing
-	tasks     task.Registry
+	tasks     *task.Registry
 	jobs      *schedule.Registry
 	covers    map[catalog.SubjectID]cover.Image
 	nas       nasStub
@@ -137,7 +137,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.auth = auth.NewStore(d, plainSeal{}, func() auth.Policy { return auth.Policy{} })
 	g.notices = noticesOn(t, d)
 	g.summaries = g.newSummaries()
-	g.jobs = newJobs(d, &g.tasks)
+	g.jobs, g.tasks = newJobs(d)
 	g.config = web.Config{
 		PublicURL: func(context.Context) string { return g.server.URL + g.base },
 		Viewer: func(r *http.Request) (auth.Identity, bool) {
@@ -215,7 +215,7 @@ func (g *rig) groups() web.Groups {
 	marks := queue.NewQueue(g.db)
 	archived, provider := func() archive.Status { return g.archive }, func(context.Context) (oidc.Status, error) { return g.provider, nil }
 	sources := web.Sources{
-		Records: g.records, Requests: g.log, Accounts: g.accounts, Settings: g.settings, Tasks: &g.tasks,
+		Records: g.records, Requests: g.log, Accounts: g.accounts, Settings: g.settings, Tasks: g.tasks,
 		NAS: &g.nas, Device: func() device.Status { return g.device }, Tracker: &g.tracker, Servers: &g.servers,
 	}
 	return web.Groups{
@@ -223,10 +223,10 @@ func (g *rig) groups() web.Groups {
 			Sources: sources, Records: g.records, Questions: g.questions, Accounts: g.accounts, Notices: g.notices, Queue: marks,
 			Archive: archived, Reachability: g.reachability, Integrity: func() (checking, damaged bool) { return g.checking, g.damaged },
 		},
-		Records:  web.Records{Records: g.records, Questions: g.questions, Accounts: g.accounts, Requests: g.log, Tasks: &g.tasks},
+		Records:  web.Records{Records: g.records, Questions: g.questions, Accounts: g.accounts, Requests: g.log, Tasks: g.tasks},
 		Review:   web.Review{Questions: g.questions},
 		Inbox:    web.Inbox{Notices: g.notices, Accounts: g.accounts},
-		Queue:    web.Queue{Queue: marks, Scheduler: func() queue.Standing { return g.scheduler }, Reachability: g.reachability, Settings: g.settings, Tasks: &g.tasks},
+		Queue:    web.Queue{Queue: marks, Scheduler: func() queue.Standing { return g.scheduler }, Reachability: g.reachability, Settings: g.settings, Tasks: g.tasks},
 		Mappings: web.Mappings{Mappings: g.mappings},
 		Archive: web.Archive{Status: archived, Find: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
 			if q.Text != "灯塔守望者" {
@@ -241,7 +241,7 @@ func (g *rig) groups() web.Groups {
 			Jobs: g.summaries, Airing: func(context.Context) (summary.AiringStatus, error) { return g.airing, nil }, Usage: llm.NewUsage(g.db).Report,
 			Notices: g.notices, Accounts: g.accounts, Records: g.records, Settings: g.settings,
 		},
-		Tasks: web.Tasks{Tasks: &g.tasks, Jobs: g.jobs},
+		Tasks: web.Tasks{Tasks: g.tasks, Jobs: g.jobs},
 		Settings: web.Settings{
 			Settings: g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
 			TwoFactor: func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
@@ -332,7 +332,7 @@ func (g *rig) serveAPI(w http.ResponseWriter, r *http.Request) {
 func (g *rig) stream(w http.ResponseWriter, r *http.Request, text string) {
 	out, _ := sse.Start(w)
 	id, _ := strconv.ParseInt(text, 10, 64)
-	t, err := g.tasks.Get(id)
+	t, err := g.tasks.Get(r.Context(), id)
 	if err != nil {
 		return
 	}

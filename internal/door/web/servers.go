@@ -99,6 +99,10 @@ func (g Sources) servers(r *request) (content, error) {
 	}
 	accounts = enabledOf(accounts)
 	page := serversPage{Refresh: refreshIdle, Enabled: controls(g.Settings, "watcher")["enabled"]}
+	runs, err := g.Tasks.Running(r.Context())
+	if err != nil {
+		return content{}, err
+	}
 	for _, l := range logins {
 		view := serverViewOf(l, accounts)
 		if view.Display.Tone == "busy" && !view.Waits() {
@@ -106,7 +110,10 @@ func (g Sources) servers(r *request) (content, error) {
 		}
 		page.Logins = append(page.Logins, view)
 		if page.Running == 0 {
-			page.Running = running(g.Tasks, l.ID, loginTasks...)
+			i := slices.IndexFunc(runs, func(t task.Status) bool { return t.RecordID == l.ID && slices.Contains(loginTasks, t.Kind) })
+			if i >= 0 {
+				page.Running = runs[i].ID
+			}
 		}
 	}
 	return content{Data: page}, nil
@@ -164,7 +171,10 @@ func (g Sources) server(r *request) (content, error) {
 		return content{}, err
 	}
 	accounts = enabledOf(accounts)
-	page := serverPage{serverView: serverViewOf(login, accounts), AllAccounts: accounts, Refresh: refreshIdle, RunningTask: running(g.Tasks, id, loginTasks...)}
+	page := serverPage{serverView: serverViewOf(login, accounts), AllAccounts: accounts, Refresh: refreshIdle}
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, loginTasks...); err != nil {
+		return content{}, err
+	}
 	if page.Pending() || page.Display.Tone == "busy" {
 		page.Refresh = refreshBusy
 	}
@@ -174,15 +184,19 @@ func (g Sources) server(r *request) (content, error) {
 			page.Step = stepSignIn
 		}
 	}
-	last := newestOf(g.Tasks, id, importer.PreviewTask, watcher.SeedTask, watcher.UndoTask)
-	switch result := last.Result.(type) {
-	case importer.Preview:
-		if last.State != task.Running && result.Table != nil {
+	last, err := newest(r.Context(), g.Tasks, id, importer.PreviewTask, watcher.SeedTask, watcher.UndoTask)
+	if err != nil {
+		return content{}, err
+	}
+	switch {
+	case last.State == task.Running:
+	case last.Kind == importer.PreviewTask:
+		if result, is := task.ResultOf[importer.Preview](last); is && result.Table != nil {
 			page.Preview = previewTableOf(r, last, result.Table)
 			page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey, page.Preview.Items = result.Known, result.Count, "preview.skipped", result.Some
 		}
-	case watcher.Seeding:
-		if last.State != task.Running {
+	default:
+		if result, is := task.ResultOf[watcher.Seeding](last); is {
 			page.Seeded = seedTableOf(r, last, result, accounts)
 		}
 	}

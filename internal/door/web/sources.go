@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -95,17 +96,13 @@ func (g Sources) accountsOf(ctx context.Context) (func(user string) []string, er
 	}, nil
 }
 
-// newest is the newest task of these kinds that is about no record, see newestOf.
-func newest(tasks *task.Registry, kinds ...string) task.Status { return newestOf(tasks, 0, kinds...) }
-
-// newestOf is the newest task of these kinds about a record, or whatever its kinds are about; its id is 0 when there is none.
-func newestOf(tasks *task.Registry, recordID int64, kinds ...string) task.Status {
-	for _, t := range tasks.List() {
-		if t.RecordID == recordID && slices.Contains(kinds, t.Kind) {
-			return t
-		}
+// newest is the newest task of these kinds about a record (0 = none), or whatever its kinds are about; its id is 0 when there is none.
+func newest(ctx context.Context, tasks *task.Registry, recordID int64, kinds ...string) (task.Status, error) {
+	t, err := tasks.Newest(ctx, recordID, kinds...)
+	if errors.Is(err, task.ErrNotFound) {
+		return task.Status{}, nil
 	}
-	return task.Status{}
+	return t, err
 }
 
 // sourcePath is the page of a polled source.
@@ -190,9 +187,12 @@ func (g Sources) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	run := newest(g.Tasks, importer.RunTask)
+	run, err := newest(r.Context(), g.Tasks, 0, importer.RunTask)
+	if err != nil {
+		return content{}, err
+	}
 	page := sourcesPage{Refresh: refreshIdle, Importing: run.State == task.Running}
-	if result, is := run.Result.(importer.Result); is && !page.Importing {
+	if result, is := task.ResultOf[importer.Result](run); is && !page.Importing {
 		page.Imported = importViewOf(run, result)
 	}
 	for _, line := range lines[:len(source.Push)] {

@@ -56,7 +56,7 @@ func (g *rig) patch(t testing.TB, section string, keys map[string]any) {
 func (g *rig) begin(t testing.TB, kind string, result any) (id int64, end func()) {
 	t.Helper()
 	done := make(chan struct{})
-	started, err := g.tasks.Start(kind, 0, func(ctx context.Context, one *task.Task) error {
+	started, err := g.tasks.Start(t.Context(), task.Spec{Kind: kind}, func(ctx context.Context, one *task.Task) error {
 		one.Progress(3, 12, value("import_looked_up", "动画", 3))
 		select {
 		case <-done:

@@ -14,7 +14,6 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
@@ -34,7 +33,7 @@ func (noModel) Chat(context.Context, string, []llm.Message) (llm.Answer, error) 
 
 func (g *rig) newSummaries() *summary.Service {
 	return summary.NewService(summary.Config{
-		Schedule: schedule.New(g.db, &g.tasks, slog.New(slog.DiscardHandler)), Tasks: &g.tasks, DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
+		Schedule: g.jobs, Tasks: g.tasks, DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
 		Notify: func(context.Context, *sql.Tx, ...notify.Notice) error { return nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 }

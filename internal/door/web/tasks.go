@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"watchmark/internal/catalog/account"
@@ -78,7 +77,11 @@ const (
 // list shows the tasks that run or ended lately, and all jobs.
 func (g Tasks) list(r *request) (content, error) {
 	page := tasksPage{Refresh: refreshTasks}
-	for _, t := range g.Tasks.List() {
+	all, err := g.Tasks.List(r.Context())
+	if err != nil {
+		return content{}, err
+	}
+	for _, t := range all {
 		view, err := r.taskView(t)
 		if err != nil {
 			return content{}, err
@@ -107,7 +110,7 @@ func (g Tasks) task(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	t, err := g.Tasks.Get(id)
+	t, err := g.Tasks.Get(r.Context(), id)
 	if err != nil {
 		return content{}, err
 	}
@@ -121,17 +124,6 @@ func (g Tasks) task(r *request) (content, error) {
 		page.Log = append(page.Log, newLogLine(line))
 	}
 	return content{Heading: r.word("task.kind", view.Kind), Data: page}, nil
-}
-
-// running is the id of the newest running task of these kinds about a record, or about no record for the id 0; it is 0
-// when none runs.
-func running(tasks *task.Registry, recordID int64, kinds ...string) int64 {
-	for _, t := range tasks.List() {
-		if t.State == task.Running && t.RecordID == recordID && slices.Contains(kinds, t.Kind) {
-			return t.ID
-		}
-	}
-	return 0
 }
 
 var taskDisplays = map[task.State]display{
@@ -149,8 +141,10 @@ func (w words) taskView(t task.Status) (taskView, error) {
 		v.Took = float64(t.EndedAt.Sub(t.StartedAt).Microseconds()) / 1000
 	}
 	// The task is done even if the record failed again; the status of the record is shown.
-	if r, is := t.Result.(record.Record); is && t.State == task.Done {
-		v.Display = displayOf(r.Status)
+	if t.Kind == retryKind && t.State == task.Done {
+		if r, is := task.ResultOf[struct{ Status record.Status }](t); is {
+			v.Display = displayOf(r.Status)
+		}
 	}
 	v.Page = pageOf(t)
 	var err error

@@ -73,7 +73,10 @@ func (g Sources) tracker(r *request) (content, error) {
 	page := trackerPage{
 		Status: status, Display: trackerDisplay(status), Settings: controls(g.Settings, "tracker"), NextRun: history.NextRun, Running: history.Running,
 		Callback: public + "/api/tracker/oauth/callback", CallbackFits: strings.HasPrefix(public, "https://") || onLoopback(public),
-		RunningTask: running(g.Tasks, 0, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask), Refresh: refreshIdle,
+		Refresh: refreshIdle,
+	}
+	if page.RunningTask, err = g.Tasks.RunningOf(ctx, 0, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask); err != nil {
+		return content{}, err
 	}
 	connected := r.URL.Query().Get("tracker_connected")
 	for _, u := range status.Users {
@@ -99,8 +102,11 @@ func (g Sources) tracker(r *request) (content, error) {
 			page.ErrorKey = "tracker.error." + problem
 		}
 	}
-	preview := newest(g.Tasks, tracker.PreviewTask)
-	if result, is := preview.Result.(tracker.Preview); is && result.Table != nil && preview.State != task.Running {
+	preview, err := newest(ctx, g.Tasks, 0, tracker.PreviewTask)
+	if err != nil {
+		return content{}, err
+	}
+	if result, is := task.ResultOf[tracker.Preview](preview); is && result.Table != nil && preview.State != task.Running {
 		page.PreviewOf = result
 		page.Preview = previewTableOf(r, preview, result.Table)
 		page.Preview.Known, page.Preview.Skipped, page.Preview.SkippedKey = result.Known, result.Skipped+result.Unreadable, "preview.foreign"

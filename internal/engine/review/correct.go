@@ -86,7 +86,7 @@ func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Correcte
 	if err != nil {
 		return Corrected{}, err
 	}
-	t, err := s.Engine.Tasks.Start(CorrectKind, id, func(ctx context.Context, t *task.Task) error {
+	t, err := s.Engine.Tasks.Start(ctx, task.Spec{Kind: CorrectKind, About: id}, func(ctx context.Context, t *task.Task) error {
 		defer s.endCorrecting(id)
 		return (&correcting{Service: s, asked: c, mapping: m, correction: correction, id: id, all: ids, task: t}).run(ctx)
 	})

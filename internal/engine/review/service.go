@@ -78,13 +78,13 @@ func (s *Service) follow(ctx context.Context, a Answer, err error) (Answered, er
 		return Answered{}, err
 	}
 	s.Engine.Log.InfoContext(ctx, "question answered", "question_id", a.Question.ID, "status", a.Question.Status, "subject_id", a.Question.SubjectID, "records", len(a.RecordIDs))
-	t, err := s.runAgain(AnswerKind, a.Question.ID, a.RecordIDs, func(tally engine.Tally) any { return tally })
+	t, err := s.runAgain(ctx, AnswerKind, a.Question.ID, a.RecordIDs, func(tally engine.Tally) any { return tally })
 	return Answered{Answer: a, Task: t}, err
 }
 
 // runAgain has records worked on that were given back, and followed by a task with the result that their tally makes: nil when
 // there are none, or the service is stopping, which takes them up at the next start.
-func (s *Service) runAgain(kind string, about int64, ids []int64, result func(engine.Tally) any) (*task.Task, error) {
+func (s *Service) runAgain(ctx context.Context, kind string, about int64, ids []int64, result func(engine.Tally) any) (*task.Task, error) {
 	for _, id := range ids {
 		s.Engine.Records.Feed.Publish(id)
 	}
@@ -92,7 +92,7 @@ func (s *Service) runAgain(kind string, about int64, ids []int64, result func(en
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	t, err := s.Engine.Tasks.Start(kind, about, func(ctx context.Context, t *task.Task) error {
+	t, err := s.Engine.Tasks.Start(ctx, task.Spec{Kind: kind, About: about}, func(ctx context.Context, t *task.Task) error {
 		for _, id := range ids {
 			defer s.Engine.Follow(id, t)()
 		}

@@ -49,7 +49,7 @@ func (s *Service) UndoCorrection(ctx context.Context, recordID int64) (Answered,
 	s.Engine.Log.InfoContext(ctx, "correction undone", "record_id", recordID, "records", len(a.RecordIDs))
 	back := Answered{Answer: a}
 	back.Unmarked, back.Shared = countTaken(taken)
-	back.Task, err = s.runAgain(CorrectKind, recordID, a.RecordIDs, func(tally engine.Tally) any { return CorrectTally{TakenBack: len(back.Unmarked), Tally: tally} })
+	back.Task, err = s.runAgain(ctx, CorrectKind, recordID, a.RecordIDs, func(tally engine.Tally) any { return CorrectTally{TakenBack: len(back.Unmarked), Tally: tally} })
 	return back, err
 }
 

@@ -157,9 +157,9 @@ func (d *Dataset) Job() schedule.Job {
 			}
 			return nil
 		},
-		Look: func(context.Context) (bool, error) {
+		Look: func(ctx context.Context) (bool, error) {
 			if table, _ := d.ownTable(); table == nil {
-				d.Schedule.Cancel(TaskKind)
+				d.Schedule.Cancel(ctx, TaskKind)
 			}
 			return false, nil
 		},

@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 )
 
 // marker is a title that only the documents of these tests have.
@@ -113,10 +114,10 @@ func (r *rig) restart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	tasks := &task.Registry{}
 	d := dbtest.Open(t)
+	r.jobs, r.tasks, _ = jobtest.New(d, log)
+	tasks := r.tasks
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
-	r.tasks, r.jobs = tasks, schedule.New(d, tasks, log)
 	r.Dataset = idmap.NewDataset(idmap.Config{
 		Folder: r.folder, HTTP: client, Schedule: r.jobs, Log: log,
 		Enabled: r.enabled.Load, URL: func() string { return r.url },
@@ -345,7 +346,7 @@ func TestOneRefreshAtOnce(t *testing.T) {
 	if s := r.Status(); !s.Refreshing || s.TaskID != running.Status().ID {
 		t.Errorf("the status is %+v", s)
 	}
-	if err := r.tasks.Cancel(running.Status().ID); err != nil {
+	if err := r.tasks.Cancel(t.Context(), running.Status().ID); err != nil {
 		t.Fatal(err)
 	}
 	for {

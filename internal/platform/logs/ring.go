@@ -37,6 +37,18 @@ type Ring struct {
 // NewRing is a ring of at most most bytes; it always keeps the newest line.
 func NewRing(most int) *Ring { return &Ring{most: most, more: make(chan struct{})} }
 
+// Filled is a ring of lines that another one held, as Text; the last of them had the number last.
+func Filled(lines []string, last int) *Ring {
+	r := NewRing(0)
+	r.last = last
+	for i, text := range lines {
+		var of struct{ Level slog.Level }
+		_ = json.Unmarshal([]byte(text), &of) // what has no level is told as any other
+		r.lines = append(r.lines, Line{last - len(lines) + 1 + i, of.Level, text})
+	}
+	return r
+}
+
 // add keeps one line as slog's JSON handler writes it.
 func (r *Ring) add(level slog.Level, text string) {
 	r.mu.Lock()

@@ -28,6 +28,8 @@ type Job struct {
 
 	// What follows may be left out.
 
+	// Own says that the job is about its replica, such as its files: each replica runs it for itself.
+	Own bool
 	// Quiet keeps its runs out of the list of tasks: nobody waits for them.
 	Quiet bool
 	// AtStart has it run so long after each start of the service, too; nil does not.

@@ -18,12 +18,9 @@ type row struct {
 	Ended      time.Time
 	Outcome    Outcome
 	Problem    reason.Reason
-	Holder     string
-	Until      time.Time
+	// Owner is the replica whose run is under way; 0 when none is.
+	Owner int64
 }
-
-// held reports whether a run is under way, as far as the row tells at now.
-func (row row) held(now time.Time) bool { return row.Holder != "" && row.Until.After(now) }
 
 // same reports whether the plan of the rows is the same.
 func (row row) same(as row) bool {
@@ -37,24 +34,24 @@ type queryer interface {
 
 // load reads the row of a job; there is false when it has none.
 func load(ctx context.Context, from queryer, name string) (r row, there bool, err error) {
-	var planned, next, retry, ended, until int64
-	err = from.QueryRowContext(ctx, `SELECT plan, planned_from, next_run, retry_ms, ended_at, outcome, problem, holder, lease_until FROM jobs WHERE name = ?`, name).
-		Scan(&r.Plan, &planned, &next, &retry, &ended, &r.Outcome, &r.Problem, &r.Holder, &until)
+	var planned, next, retry, ended int64
+	err = from.QueryRowContext(ctx, `SELECT plan, planned_from, next_run, retry_ms, ended_at, outcome, problem, COALESCE((SELECT owner FROM holds WHERE name = ?), 0)
+		FROM jobs WHERE name = ?`, holdOf(name), name).Scan(&r.Plan, &planned, &next, &retry, &ended, &r.Outcome, &r.Problem, &r.Owner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return row{}, false, nil
 	}
 	if err != nil {
 		return row{}, false, fmt.Errorf("read the job %s: %w", name, err)
 	}
-	r.From, r.Next, r.Ended, r.Until = at(planned), at(next), at(ended), at(until)
+	r.From, r.Next, r.Ended = at(planned), at(next), at(ended)
 	r.Retry = time.Duration(retry) * time.Millisecond
 	return r, true, nil
 }
 
 // store writes the plan of a job, and makes its row where it has none.
 func store(ctx context.Context, tx *sql.Tx, name string, r row) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO jobs (name, plan, planned_from, next_run, retry_ms, ended_at, outcome, problem, holder, lease_until)
-		VALUES (?, ?, ?, ?, ?, 0, '', '', '', 0)
+	_, err := tx.ExecContext(ctx, `INSERT INTO jobs (name, plan, planned_from, next_run, retry_ms, ended_at, outcome, problem)
+		VALUES (?, ?, ?, ?, ?, 0, '', '')
 		ON CONFLICT (name) DO UPDATE SET plan = excluded.plan, planned_from = excluded.planned_from, next_run = excluded.next_run, retry_ms = excluded.retry_ms`,
 		name, r.Plan, millis(r.From), millis(r.Next), r.Retry.Milliseconds())
 	if err != nil {
@@ -63,42 +60,27 @@ func store(ctx context.Context, tx *sql.Tx, name string, r row) error {
 	return nil
 }
 
-// take gives a run of a job to holder, in one statement: when nobody holds it, its lease ran out, or it is the one of dead. With due it must
-// be due, too, so that of two that saw it due one runs it.
-func take(ctx context.Context, tx *sql.Tx, name, holder string, dead row, due bool, now time.Time) (bool, error) {
-	query := `UPDATE jobs SET holder = ?, lease_until = ? WHERE name = ? AND (holder = '' OR lease_until <= ? OR holder = ? AND lease_until = ?)`
-	args := []any{holder, millis(now.Add(lease)), name, millis(now), dead.Holder, millis(dead.Until)}
-	if due {
-		query += ` AND next_run <> 0 AND next_run <= ?`
-		args = append(args, millis(now))
-	}
-	return one(tx.ExecContext(ctx, query, args...))
-}
-
-// renew moves the end of the lease; false when somebody else has the job by now.
-func renew(ctx context.Context, tx *sql.Tx, name, holder string, now time.Time) (bool, error) {
-	return one(tx.ExecContext(ctx, `UPDATE jobs SET lease_until = ? WHERE name = ? AND holder = ?`, millis(now.Add(lease)), name, holder))
-}
-
-// release gives the job up.
-func release(ctx context.Context, tx *sql.Tx, name, holder string) (bool, error) {
-	return one(tx.ExecContext(ctx, `UPDATE jobs SET holder = '', lease_until = 0 WHERE name = ? AND holder = ?`, name, holder))
-}
-
-// finish keeps how the run of holder ended, and gives the job up.
-func finish(ctx context.Context, tx *sql.Tx, name, holder string, r row) (bool, error) {
-	return one(tx.ExecContext(ctx, `UPDATE jobs SET plan = ?, planned_from = ?, next_run = ?, retry_ms = ?, ended_at = ?, outcome = ?, problem = ?, holder = '', lease_until = 0
-		WHERE name = ? AND holder = ?`, r.Plan, millis(r.From), millis(r.Next), r.Retry.Milliseconds(), millis(r.Ended), r.Outcome, r.Problem, name, holder))
-}
-
-// one reports whether a statement changed a row.
-func one(result sql.Result, err error) (bool, error) {
+// isDue reports whether a job is due at now still, so that of two replicas that saw it due one runs it.
+func isDue(ctx context.Context, tx *sql.Tx, name string, now time.Time) (due bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE name = ? AND next_run <> 0 AND next_run <= ?)`, name, millis(now)).Scan(&due)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("look whether the job %s is due: %w", name, err)
 	}
-	n, err := result.RowsAffected()
-	return n > 0, err
+	return due, nil
 }
+
+// finish keeps how a run ended.
+func finish(ctx context.Context, tx *sql.Tx, name string, r row) error {
+	_, err := tx.ExecContext(ctx, `UPDATE jobs SET plan = ?, planned_from = ?, next_run = ?, retry_ms = ?, ended_at = ?, outcome = ?, problem = ? WHERE name = ?`,
+		r.Plan, millis(r.From), millis(r.Next), r.Retry.Milliseconds(), millis(r.Ended), r.Outcome, r.Problem, name)
+	if err != nil {
+		return fmt.Errorf("keep how a run of the job %s ended: %w", name, err)
+	}
+	return nil
+}
+
+// holdOf is the name by which a replica has a job while it runs it.
+func holdOf(name string) string { return "job " + name }
 
 // millis is a time as a column keeps it: unix milliseconds, 0 for the zero time.
 func millis(t time.Time) int64 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"watchmark/internal/platform/reason"
@@ -19,13 +18,21 @@ func (r *Registry) take(ctx context.Context, j Job, due bool) (before row, err e
 	if err := r.enter(ctx, j); err != nil {
 		return row{}, err
 	}
-	now := time.Now()
-	before, err = r.planned(ctx, j, now, time.Time{})
-	got := false
+	name := r.rowOf(j)
+	now, err := r.db.Now(ctx)
 	if err == nil {
-		dead := r.dead(j.Name, before, now)
+		before, err = r.planned(ctx, j, now, time.Time{})
+	}
+	got := false
+	if err == nil && before.Owner == 0 {
 		err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			got, err = take(ctx, tx, j.Name, r.holder, dead, due, now)
+			got = true
+			if due {
+				got, err = isDue(ctx, tx, name, now)
+			}
+			if got && err == nil {
+				got, err = r.holds.TakeTx(ctx, tx, holdOf(name))
+			}
 			return err
 		})
 	}
@@ -34,8 +41,8 @@ func (r *Registry) take(ctx context.Context, j Job, due bool) (before row, err e
 		err = fmt.Errorf("take the job %s: %w", j.Name, err)
 	case !got:
 		err = j.busy()
-	case before.Holder != "":
-		r.log.WarnContext(ctx, "a run of a job did not come to its end: it runs again", "job", j.Name)
+	default:
+		r.holds.Took(holdOf(name))
 	}
 	if err != nil {
 		r.left(j.Name)
@@ -67,22 +74,6 @@ func (r *Registry) enter(ctx context.Context, j Job) error {
 	}
 }
 
-// dead is the row of a lease of another that was not renewed for as long as a lease lasts; an empty one when there is none.
-func (r *Registry) dead(name string, now row, at time.Time) row {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	seen, known := r.seen[name]
-	switch {
-	case now.Holder == "":
-		delete(r.seen, name)
-	case !known || seen.row.Holder != now.Holder || !seen.row.Until.Equal(now.Until):
-		r.seen[name] = seenLease{now, at}
-	case at.Sub(seen.since) > lease: // by a clock that nobody sets
-		return now
-	}
-	return row{Holder: "", Until: time.UnixMilli(-1)}
-}
-
 // left tells that this process does not run a job any more.
 func (r *Registry) left(name string) {
 	r.mu.Lock()
@@ -93,89 +84,67 @@ func (r *Registry) left(name string) {
 
 // run does the work of a job that was taken, and keeps how it ended when counts is set.
 func (r *Registry) run(ctx context.Context, j Job, counts bool, run *Run, work func(ctx context.Context, run *Run) error) error {
-	working, cancel := context.WithCancelCause(ctx)
-	var renewing sync.WaitGroup
-	renewing.Go(func() { r.renew(working, j.Name, cancel) })
+	working, cancel := r.holds.While(ctx, holdOf(r.rowOf(j)), errLost)
 	err := r.guarded(ctx, j.Name, func() error { return work(working, run) })
 	r.mu.Lock()
 	r.here[j.Name].over = true
 	r.mu.Unlock()
 	why := context.Cause(working)
 	cancel(nil)
-	renewing.Wait()
 	switch {
 	case errors.Is(why, errLost):
 		err = errLost
-		r.log.WarnContext(ctx, "a run of a job lost its lease and was cancelled", "job", j.Name)
-		r.left(j.Name)
+		r.log.WarnContext(ctx, "a run of a job was cancelled, because this replica may have been evicted", "job", j.Name)
+		r.give(ctx, j, nil)
 	case !counts, errors.Is(why, task.ErrStopping): // it is due still
-		r.give(j.Name, nil)
+		r.give(ctx, j, nil)
 	default:
-		now := time.Now()
-		after := ended(j.Plan(), now, run.retry)
+		outcome, problem := Done, reason.Reason{}
 		switch {
 		case err == nil:
-			after.Outcome = Done
 		case why != nil:
-			after.Outcome = Cancelled
+			outcome = Cancelled
 		default:
-			after.Outcome, after.Problem = Failed, reason.Of(err)
-			level := slog.LevelWarn
-			if run.before.Outcome == Failed && run.before.Problem.Text == after.Problem.Text { // it was told when that began
-				level = slog.LevelDebug
-			}
-			r.log.Log(ctx, level, "a job failed", "job", j.Name, "error", err, "next_run", after.Next)
+			outcome, problem = Failed, reason.Of(err)
 		}
-		r.give(j.Name, &after)
+		r.give(ctx, j, func(now time.Time) row {
+			after := ended(r.planOf(j), now, run.retry)
+			after.Outcome, after.Problem = outcome, problem
+			if outcome == Failed {
+				level := slog.LevelWarn
+				if run.before.Outcome == Failed && run.before.Problem.Text == problem.Text { // it was told when that began
+					level = slog.LevelDebug
+				}
+				r.log.Log(ctx, level, "a job failed", "job", j.Name, "error", err, "next_run", after.Next)
+			}
+			return after
+		})
 	}
 	return err
 }
 
 // give gives a job up, and keeps what its row is then; nil leaves that as it is.
-func (r *Registry) give(name string, after *row) {
-	ctx := context.Background() // it must not end with the run
-	err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if after == nil {
-			_, err := release(ctx, tx, name, r.holder)
-			return err
+func (r *Registry) give(ctx context.Context, j Job, after func(now time.Time) row) {
+	ctx = context.WithoutCancel(ctx) // it must not end with the run
+	name := r.rowOf(j)
+	if after != nil {
+		now, err := r.db.Now(ctx)
+		if err != nil {
+			now = time.Now()
 		}
-		_, err := finish(ctx, tx, name, r.holder, *after)
-		return err
-	})
-	if err != nil {
-		r.log.ErrorContext(ctx, "the end of a job cannot be kept: it runs again", "job", name, "error", err)
-	}
-	r.left(name)
-	r.Kick()
-}
-
-// renew renews the lease of a job until ctx ends, and cancels the run when it is lost.
-func (r *Registry) renew(ctx context.Context, name string, cancel context.CancelCauseFunc) {
-	tick := time.NewTicker(renewEvery)
-	defer tick.Stop()
-	renewed := time.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		have := false
-		now := time.Now()
-		err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-			have, err = renew(ctx, tx, name, r.holder, now)
-			return err
+		ended := after(now)
+		err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+			return errors.Join(finish(ctx, tx, name, ended), r.holds.GiveTx(ctx, tx, holdOf(name)))
 		})
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil && have:
-			renewed = now
-		case err == nil, time.Since(renewed) > lease-renewEvery:
-			cancel(errLost)
-			return
+		if err == nil {
+			r.holds.Gave(holdOf(name))
+		} else {
+			r.log.ErrorContext(ctx, "the end of a job cannot be kept: it runs again", "job", j.Name, "error", err)
 		}
 	}
+	r.holds.Give(ctx, holdOf(name))
+	r.left(j.Name)
+	r.Kick()
 }
 
 // guarded turns a panic of a job into an error.

@@ -3,58 +3,59 @@
 //
 // What it promises:
 //
-//   - A job is never run twice at once, not by two processes on one database either: a run takes the row by one
-//     conditional UPDATE that names its holder and how long it has it, renews that lease while it works, and gives it up
-//     at the end. A run that lost its lease is cancelled. A lease that ran out is taken over.
+//   - A job is never run twice at once, not by two replicas on one database either: a run has the name of the job (package hold)
+//     until it ends, or until its replica is evicted. A run whose replica may have been evicted is cancelled.
+//   - A job that is Own is about its replica: each has a row and runs of its own, and not at the minute at which others do.
 //   - A time that was missed, because the service was off or the job was at work, is made up for once and at once,
 //     however many times were missed. One that the service was stopped in is missed.
-//   - A clock that is set back, or was ahead, makes no job wait longer than its plan does.
+//   - Times are those of the database. A clock that is set back, or was ahead, makes no job wait longer than its plan does.
 //   - A panic of a job is logged, and kept as its failure. What a job returns is kept, too, until it ends again.
 //   - Runs are tasks: they end when the registry of tasks is stopped, which is bounded.
 package schedule
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 )
 
 const (
-	// lease is how long a run has its job without renewing it, and renewEvery how often it does.
-	lease      = time.Minute
-	renewEvery = lease / 4
-	// lookEvery is how often the clock and the rows are looked at: somebody may set the one, and another process change the others.
+	// lookEvery is how often the clock and the rows are looked at: somebody may set the one, and another replica change the others.
 	lookEvery = time.Minute
+	// spread is within how long after their plan replicas run what each runs for itself.
+	spread = 10 * time.Minute
 )
 
 // Reasons that callers branch on, or that are kept.
 var (
 	// ErrNotFound is returned for a job that nobody has registered.
 	ErrNotFound = reason.New("job_not_found", "there is no such job: GET /api/jobs lists them", "没有这个定时任务：GET /api/jobs 会列出所有定时任务").For(reason.NotFound)
-	// ErrRunning is returned while the job runs, here or in another process.
+	// ErrRunning is returned while the job runs, at this replica or another.
 	ErrRunning = reason.New("job_running", "this job is running already", "该定时任务正在运行").For(reason.Conflict)
 
 	errLost     = reason.New("job_lease_lost", "another process has taken over the job", "另一个进程已接手该定时任务")
 	errPanicked = reason.New("job_panicked", "internal error: the log of the service has the details", "服务内部出错：详情见服务日志")
 )
 
-// Registry has the jobs of a process. It may be used by several goroutines.
+// Registry has the jobs of a replica. It may be used by several goroutines.
 type Registry struct {
-	db     *db.DB
-	tasks  *task.Registry
-	log    *slog.Logger
-	holder string // this process in the rows
-	wake   Signal
+	db      *db.DB
+	holds   *hold.Holds
+	tasks   *task.Registry
+	replica func() string
+	log     *slog.Logger
+	wake    Signal
 
 	starting sync.Mutex // held from taking a job until its task is known
 
@@ -62,9 +63,6 @@ type Registry struct {
 	jobs []Job
 	// here are the jobs that this process runs.
 	here map[string]*held
-	// seen are the leases of others, each with when it was seen first. One that nobody renewed for as long as a lease lasts is dead, though
-	// the clock, which may have been set back, says that it lasts.
-	seen map[string]seenLease
 }
 
 // held is a job that this process runs.
@@ -73,14 +71,38 @@ type held struct {
 	left chan struct{} // closed when that is done
 }
 
-type seenLease struct {
-	row   row
-	since time.Time
+// New is a registry without jobs. replica names this replica among others; it is asked for only when there may be others.
+func New(d *db.DB, holds *hold.Holds, tasks *task.Registry, replica func() string, log *slog.Logger) *Registry {
+	return &Registry{db: d, holds: holds, tasks: tasks, replica: replica, log: log, wake: NewSignal(), here: map[string]*held{}}
 }
 
-// New is a registry without jobs.
-func New(d *db.DB, tasks *task.Registry, log *slog.Logger) *Registry {
-	return &Registry{db: d, tasks: tasks, log: log, holder: rand.Text(), wake: NewSignal(), here: map[string]*held{}, seen: map[string]seenLease{}}
+// rowOf is the name of the row of a job.
+func (r *Registry) rowOf(j Job) string {
+	if !j.Own || r.db.Alone() {
+		return j.Name
+	}
+	return j.Name + ownRow + r.replica()
+}
+
+// ownRow stands in the name of a row between the job and the replica.
+const ownRow = " at "
+
+// planOf is the plan of a job as this replica follows it.
+func (r *Registry) planOf(j Job) Plan {
+	p := j.Plan()
+	if !j.Own || r.db.Alone() || p.Next == nil {
+		return p
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(r.rowOf(j))) // it never fails
+	later := time.Duration(sum.Sum32()) % spread
+	return Plan{p.Text, func(after time.Time) time.Time {
+		next := p.Next(after.Add(-later))
+		if next.IsZero() {
+			return next
+		}
+		return next.Add(later)
+	}}
 }
 
 // Add registers jobs. A name is registered once.
@@ -100,16 +122,11 @@ func (r *Registry) Kick() { r.wake.Raise() }
 
 // Run starts jobs when they are due, until ctx ends. The runs are tasks, which go on.
 func (r *Registry) Run(ctx context.Context) {
-	begin := time.Now()
-	for ctx.Err() == nil {
+	for starts := true; ctx.Err() == nil; starts = false {
 		wait := lookEvery
 		for _, j := range r.all() {
-			next := r.runIfDue(ctx, j, begin)
-			if !next.IsZero() {
-				wait = min(wait, time.Until(next))
-			}
+			wait = min(wait, r.runIfDue(ctx, j, starts))
 		}
-		begin = time.Time{}
 		r.wake.Wait(ctx, wait)
 	}
 }
@@ -129,9 +146,9 @@ func (r *Registry) job(name string) (Job, error) {
 	return Job{}, ErrNotFound
 }
 
-// runIfDue plans a job and runs it when it is due. It answers when it is due next; zero is never, or not before the next call. begin is when
-// the service started, at the first call after that.
-func (r *Registry) runIfDue(ctx context.Context, j Job, begin time.Time) time.Time {
+// runIfDue plans a job and runs it when it is due. It answers after how long to look again. starts is set at the first call after the
+// start of the service.
+func (r *Registry) runIfDue(ctx context.Context, j Job, starts bool) time.Duration {
 	due, err := false, error(nil)
 	if j.Look != nil {
 		err = r.guarded(ctx, j.Name, func() (err error) { due, err = j.Look(ctx); return err })
@@ -139,30 +156,33 @@ func (r *Registry) runIfDue(ctx context.Context, j Job, begin time.Time) time.Ti
 	if err != nil && ctx.Err() == nil {
 		r.log.ErrorContext(ctx, "a job cannot see whether it is due", "job", j.Name, "error", err)
 	}
-	var soon time.Time
-	switch {
-	case due:
-		soon = time.Now()
-	case j.AtStart != nil && !begin.IsZero():
-		soon = begin.Add(*j.AtStart)
+	var planned row
+	now, err := r.db.Now(ctx)
+	if err == nil {
+		var soon time.Time
+		switch {
+		case due:
+			soon = now
+		case j.AtStart != nil && starts:
+			soon = now.Add(*j.AtStart)
+		}
+		planned, err = r.planned(ctx, j, now, soon)
 	}
-	now := time.Now()
-	planned, err := r.planned(ctx, j, now, soon)
 	switch {
 	case err != nil:
 		if ctx.Err() == nil {
 			r.log.ErrorContext(ctx, "a job cannot be planned", "job", j.Name, "error", err)
 		}
-		return time.Time{}
+		return lookEvery
 	case planned.Next.IsZero():
-		return time.Time{}
+		return lookEvery
 	case planned.Next.After(now):
-		return planned.Next
+		return planned.Next.Sub(now)
 	}
 	if _, err := r.start(ctx, j, j.Name, j.Run, true); err != nil && ctx.Err() == nil && !errors.Is(err, j.busy()) && !errors.Is(err, task.ErrStopping) {
 		r.log.ErrorContext(ctx, "a job does not start", "job", j.Name, "error", err)
 	}
-	return time.Time{}
+	return lookEvery
 }
 
 // planned is the row of a job after it was brought in line with its plan. soon has it due then, at the latest.
@@ -171,8 +191,9 @@ func (r *Registry) planned(ctx context.Context, j Job, now, soon time.Time) (row
 	if err != nil {
 		return row{}, err
 	}
+	plan, name := r.planOf(j), r.rowOf(j)
 	bring := func(r row) row {
-		after := r.since(last, now).plan(j.Plan(), now)
+		after := r.since(last, now).plan(plan, now)
 		if !soon.IsZero() && !after.Next.IsZero() && after.Next.After(soon) {
 			after.Next, after.Retry = soon, 0
 		}
@@ -183,19 +204,19 @@ func (r *Registry) planned(ctx context.Context, j Job, now, soon time.Time) (row
 		return after, nil
 	}
 	err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		before, _, err := load(ctx, tx, j.Name)
+		before, _, err := load(ctx, tx, name)
 		if err != nil {
 			return err
 		}
 		after = bring(before)
-		return store(ctx, tx, j.Name, after)
+		return store(ctx, tx, name, after)
 	})
 	return after, err
 }
 
 // read is the row of a job, and when it ran last, as far as that is known from elsewhere and the row knows no run.
 func (r *Registry) read(ctx context.Context, j Job) (now row, last time.Time, there bool, err error) {
-	now, there, err = load(ctx, r.db.Read(), j.Name)
+	now, there, err = load(ctx, r.db.Read(), r.rowOf(j))
 	if err != nil || j.Last == nil || !now.Ended.IsZero() {
 		return now, time.Time{}, there, err
 	}
@@ -205,19 +226,8 @@ func (r *Registry) read(ctx context.Context, j Job) (now row, last time.Time, th
 	return now, last, there, err
 }
 
-// FreeTx frees the jobs of dead incarnations, within tx.
-func FreeTx(ctx context.Context, tx *sql.Tx, dead []int64) error {
-	if !slices.Contains(dead, 0) { // others hold them by leases of their own
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, `UPDATE jobs SET holder = '', lease_until = 0 WHERE holder <> ''`); err != nil {
-		return fmt.Errorf("release the jobs: %w", err)
-	}
-	return nil
-}
-
 // Start runs a job now, as a task. It returns ErrNotFound, what Ready says, task.ErrStopping, or the job's Busy: then with the task
-// of the run that is under way, when this process runs it.
+// of the run that is under way, when it is one.
 func (r *Registry) Start(ctx context.Context, name string) (*task.Task, error) {
 	j, err := r.job(name)
 	if err != nil {
@@ -247,23 +257,28 @@ func (r *Registry) start(ctx context.Context, j Job, kind string, work func(ctx 
 	defer r.starting.Unlock()
 	before, err := r.take(ctx, j, due)
 	if err != nil {
-		t, none := r.tasks.Newest(kind, 0)
-		if none != nil || t.Status().State != task.Running {
-			t = nil
-		}
-		return t, err
+		return r.underWay(ctx, kind), err
 	}
-	start := r.tasks.Start
-	if j.Quiet {
-		start = r.tasks.StartQuiet
-	}
-	t, err := start(kind, 0, func(ctx context.Context, t *task.Task) error {
+	t, err := r.tasks.Start(ctx, task.Spec{Kind: kind, Quiet: j.Quiet}, func(ctx context.Context, t *task.Task) error {
 		return r.run(ctx, j, kind == j.Name, &Run{Task: t, Asked: !due, before: before}, work)
 	})
 	if err != nil {
-		r.give(j.Name, nil)
+		r.give(ctx, j, nil)
 	}
 	return t, err
+}
+
+// underWay is the task of a kind that runs; nil when there is none.
+func (r *Registry) underWay(ctx context.Context, kind string) *task.Task {
+	s, err := r.tasks.Newest(ctx, 0, kind)
+	if err != nil || s.State != task.Running {
+		return nil
+	}
+	t, err := r.tasks.Get(ctx, s.ID)
+	if err != nil {
+		return nil
+	}
+	return t
 }
 
 // Do is Start for a caller who waits for the end: other work in the place of that of a job. The error is that of work, too.
@@ -279,9 +294,9 @@ func (r *Registry) Do(ctx context.Context, name string, work func(ctx context.Co
 	return r.run(ctx, j, true, &Run{Asked: true, before: before}, func(ctx context.Context, _ *Run) error { return work(ctx) })
 }
 
-// Cancel cancels the run of a job that this process has listed as a task, if one is under way.
-func (r *Registry) Cancel(name string) {
-	if t, err := r.tasks.Newest(name, 0); err == nil {
-		_ = r.tasks.Cancel(t.Status().ID) // one that has ended stays as it is
+// Cancel cancels the run of a job that this replica has listed as a task, if one is under way.
+func (r *Registry) Cancel(ctx context.Context, name string) {
+	if s, err := r.tasks.NewestHere(ctx, name); err == nil {
+		_ = r.tasks.Cancel(ctx, s.ID) // one that has ended stays as it is
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
@@ -29,6 +30,9 @@ type process struct {
 	end   func() // stops it; nil while it does not run
 }
 
+// incarnations counts the processes.
+var incarnations atomic.Int64
+
 // open opens the database in a folder, as another process does; close must be called.
 func open(t *testing.T, dir string) *process {
 	t.Helper()
@@ -36,8 +40,10 @@ func open(t *testing.T, dir string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, db: d, tasks: &task.Registry{}, logs: new(logtest.Buffer)}
-	p.Registry = schedule.New(d, p.tasks, slog.New(slog.NewTextHandler(p.logs, nil)))
+	p := &process{t: t, db: d, logs: new(logtest.Buffer)}
+	self, log := dbtest.Self(incarnations.Add(1)), slog.New(slog.NewTextHandler(p.logs, nil))
+	p.tasks = task.New(d, self, log)
+	p.Registry = schedule.New(d, hold.New(d, self, log), p.tasks, func() string { return "here" }, log)
 	return p
 }
 
@@ -148,8 +154,8 @@ func TestATimeIsRunOnce(t *testing.T) {
 	})
 }
 
-// A run that works longer than a lease keeps its job.
-func TestALeaseIsRenewed(t *testing.T) {
+// A run keeps its job for as long as it works.
+func TestALongRunKeepsItsJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := dbtest.Folder(t)
 		var c counted
@@ -170,7 +176,7 @@ func TestALeaseIsRenewed(t *testing.T) {
 			t.Fatal(err)
 		}
 		two.run()
-		if again, err := one.Start(t.Context(), "job"); !errors.Is(err, schedule.ErrRunning) || again != running {
+		if again, err := one.Start(t.Context(), "job"); !errors.Is(err, schedule.ErrRunning) || again == nil || again.Status().ID != running.Status().ID {
 			t.Errorf("again in the same process: %v, %v", again, err)
 		}
 		for range 19 {
@@ -190,58 +196,31 @@ func TestALeaseIsRenewed(t *testing.T) {
 	})
 }
 
-// A process that was killed leaves its lease; a minute later another one has the job.
-func TestALeaseThatRanOutIsTakenOver(t *testing.T) {
-	for name, clock := range map[string]time.Duration{"": 0, "the clock was set back by a year": -365 * 24 * time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(2 * 365 * 24 * time.Hour)
-				var c counted
-				p := open(t, dbtest.Folder(t))
-				defer p.stop()
-				p.Add(schedule.Job{Name: "job", Plan: every(time.Hour), AtStart: new(time.Duration), Run: c.run(done)})
-				p.run()
-				synctest.Wait()
-				// Another process was killed a moment ago, when the clock was further.
-				now := time.Now().Add(-clock)
-				p.set("holder = 'another', lease_until = ?, next_run = ?", now.Add(time.Minute).UnixMilli(), time.Now().UnixMilli())
-				time.Sleep(30 * time.Second)
-				if _, err := p.Start(t.Context(), "job"); !errors.Is(err, schedule.ErrRunning) {
-					t.Errorf("while the lease lasts: %v", err)
-				}
-				time.Sleep(3 * time.Minute)
-				if s := p.status("job"); c.runs.Load() != 2 || s.Running || s.LastOutcome != schedule.Done {
-					t.Errorf("after %d runs it stands as %+v", c.runs.Load(), s)
-				}
-				if log := p.logs.String(); !strings.Contains(log, "did not come to its end") {
-					t.Errorf("the log says %s", log)
-				}
-			})
-		})
-	}
-}
-
-// A run whose lease another process has taken is cancelled, and writes nothing.
-func TestARunThatLostItsLeaseEnds(t *testing.T) {
+// A process that was killed has its job until it is evicted; then another one has it.
+func TestTheJobOfAnEvictedReplicaIsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const dead = 1 << 40
+		var c counted
 		p := open(t, dbtest.Folder(t))
 		defer p.stop()
-		p.Add(schedule.Job{Name: "job", Plan: every(time.Hour), Run: func(ctx context.Context, _ *schedule.Run) error {
-			<-ctx.Done()
-			return nil
-		}})
-		running, err := p.Start(t.Context(), "job")
-		if err != nil {
+		p.Add(schedule.Job{Name: "job", Plan: every(time.Hour), AtStart: new(time.Duration), Run: c.run(done)})
+		p.run()
+		synctest.Wait()
+		p.set("next_run = ?", time.Now().UnixMilli())
+		other := hold.New(p.db, dbtest.Self(dead), slog.New(slog.DiscardHandler))
+		if got, err := other.Take(t.Context(), "job job"); !got || err != nil {
+			t.Fatal(got, err)
+		}
+		time.Sleep(30 * time.Minute)
+		if _, err := p.Start(t.Context(), "job"); !errors.Is(err, schedule.ErrRunning) || c.runs.Load() != 1 {
+			t.Errorf("while the other has it: %v, %d runs", err, c.runs.Load())
+		}
+		if err := p.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return hold.FreeTx(ctx, tx, []int64{dead}) }); err != nil {
 			t.Fatal(err)
 		}
-		until := time.Now().Add(time.Hour).UnixMilli()
-		p.set("holder = 'another', lease_until = ?", until)
-		time.Sleep(time.Minute)
-		if s := running.Status(); s.State != task.Failed {
-			t.Errorf("the task is %+v", s)
-		}
-		if s := p.status("job"); !s.Running || s.LastRun != nil {
-			t.Errorf("the job stands as %+v", s)
+		time.Sleep(2 * time.Minute)
+		if s := p.status("job"); c.runs.Load() != 2 || s.Running || s.LastOutcome != schedule.Done {
+			t.Errorf("after %d runs it stands as %+v", c.runs.Load(), s)
 		}
 	})
 }
@@ -340,7 +319,7 @@ func TestHowARunEnds(t *testing.T) {
 				if log := p.logs.String(); !strings.Contains(log, c.logged) || c.logged == "" && log != "" {
 					t.Errorf("the log says %s", log)
 				}
-				if tasks := p.tasks.List(); len(tasks) != 0 {
+				if tasks, err := p.tasks.List(t.Context()); err != nil || len(tasks) != 0 {
 					t.Errorf("there are tasks: %+v", tasks)
 				}
 			})
@@ -389,7 +368,7 @@ func TestRunsThatAreEnded(t *testing.T) {
 		}
 		p.run()
 		synctest.Wait()
-		if err := p.tasks.Cancel(p.status("job").TaskID); err != nil {
+		if err := p.tasks.Cancel(t.Context(), p.status("job").TaskID); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

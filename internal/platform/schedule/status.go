@@ -2,9 +2,11 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/task"
 )
 
 // JobStatus is how a job stands.
@@ -52,16 +54,28 @@ func (r *Registry) Now(name string) JobStatus {
 }
 
 func (r *Registry) status(ctx context.Context, j Job) (JobStatus, error) {
-	now := time.Now()
+	now, err := r.db.Now(ctx)
+	if err != nil {
+		return JobStatus{}, err
+	}
 	before, last, _, err := r.read(ctx, j)
 	if err != nil {
 		return JobStatus{}, err
 	}
-	plan := j.Plan()
+	plan := r.planOf(j)
 	seen := before.since(last, now).plan(plan, now)
-	s := JobStatus{Name: j.Name, Plan: plan.Text, Running: seen.held(now), LastRun: shown(seen.Ended), LastOutcome: seen.Outcome, LastProblem: seen.Problem, NextRun: shown(seen.Next)}
-	if t, err := r.tasks.Newest(j.Name, 0); err == nil {
-		s.TaskID = t.Status().ID
+	s := JobStatus{Name: j.Name, Plan: plan.Text, Running: seen.Owner != 0, LastRun: shown(seen.Ended), LastOutcome: seen.Outcome, LastProblem: seen.Problem, NextRun: shown(seen.Next)}
+	newest := func() (task.Status, error) { return r.tasks.Newest(ctx, 0, j.Name) }
+	if j.Own {
+		newest = func() (task.Status, error) { return r.tasks.NewestHere(ctx, j.Name) }
+	}
+	if !j.Quiet {
+		switch t, err := newest(); {
+		case err == nil:
+			s.TaskID = t.ID
+		case !errors.Is(err, task.ErrNotFound):
+			return s, err
+		}
 	}
 	if s.Running { // what is due while it runs is its own
 		s.NextRun = shown(plan.After(now))

@@ -1,11 +1,15 @@
-// Package task keeps account of work that people wait for: its progress, its debug
-// log and how it ended. Tasks live in memory; what they change must be safe to leave
-// half done.
+// Package task keeps account of work that people wait for: its progress, its debug log and how it ended. A task is done by the
+// replica that started it, and is a row, which every replica shows, follows and can cancel. What a task changes must be safe to
+// leave half done.
+//
+// While a database has one replica a row is written when a task begins and when it ends; otherwise, and when there is something
+// new, once a second, too.
 package task
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -14,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/reason"
@@ -30,10 +36,6 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// keptEnded is how many ended tasks are remembered; with their logs they take at most
-// keptEnded × logBytes.
-const keptEnded = 40
-
 // Status is what a task shows.
 type Status struct {
 	ID       int64  `json:"id"`
@@ -47,8 +49,17 @@ type Status struct {
 	Message   reason.Reason `json:"message_value,omitzero"`
 	StartedAt time.Time     `json:"started_at"`
 	EndedAt   *time.Time    `json:"ended_at"`
-	// Result is what the task has brought so far, in a form of its kind; null before there is anything.
+	// Result is what the task has brought so far, in a form of its kind, as JSON; null before there is anything.
 	Result any `json:"result"`
+}
+
+// ResultOf is the result of a task whose kind has results of this form; there is false while there is none.
+func ResultOf[T any](s Status) (result T, there bool) {
+	text, is := s.Result.(json.RawMessage)
+	if !is || json.Unmarshal(text, &result) != nil {
+		return result, false
+	}
+	return result, true
 }
 
 // MarshalJSON adds the text of the message.
@@ -57,14 +68,17 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	return reason.MarshalBeside((*plain)(&s))
 }
 
-// Task is one piece of work. Its methods may be used by several goroutines.
+// Task is one piece of work, of this replica or of another. Its methods may be used by several goroutines.
 type Task struct {
-	cancel context.CancelCauseFunc
-	quiet  bool // it is not listed
-	log    *logs.Ring
+	registry *Registry
+	cancel   context.CancelCauseFunc // nil for one that does not run here
+	owner    int64                   // the incarnation that started it
+	quiet    bool                    // it is no row
+	log      *logs.Ring
 
 	mu     sync.Mutex
 	status Status
+	shown  int // counts what changed of status
 }
 
 // Status is what the task shows now.
@@ -74,119 +88,160 @@ func (t *Task) Status() Status {
 	return t.status
 }
 
+// Now is the task as it is now: t itself where it was started here, else what its row says.
+func (t *Task) Now(ctx context.Context) (*Task, error) {
+	if t.cancel != nil {
+		return t, nil
+	}
+	return t.registry.Get(ctx, t.status.ID)
+}
+
 // Progress tells how far the task is.
 func (t *Task) Progress(done, total int, message reason.Reason) {
-	t.mu.Lock()
-	t.status.Done, t.status.Total, t.status.Message = done, total, message
-	t.mu.Unlock()
+	t.change(func(s *Status) { s.Done, s.Total, s.Message = done, total, message })
 	t.log.Touch()
 }
 
-// SetResult keeps what the task brought.
+// SetResult keeps what the task brought, which is shown as JSON.
 func (t *Task) SetResult(result any) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.status.Result = result
+	text, err := json.Marshal(result)
+	if err != nil {
+		text = nil // what cannot be shown
+	}
+	t.change(func(s *Status) { s.Result = json.RawMessage(text) })
 }
 
-// After gives the log's lines with a number above last, and a channel that is closed
-// when there is more to see: a line, progress, or the end.
+func (t *Task) change(by func(*Status)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	by(&t.status)
+	t.shown++
+}
+
+// elsewhere is after how long there may be more to see of a task of another replica.
+const elsewhere = time.Second
+
+// After gives the log's lines with a number above last, and a channel that is closed when there may be more to see: a line,
+// progress, or the end. Then ask the task of Now.
 func (t *Task) After(last int) (lines []logs.Line, more <-chan struct{}) {
-	return t.log.After(last, logs.Everything)
+	lines, more = t.log.After(last, logs.Everything)
+	if t.cancel == nil {
+		later := make(chan struct{})
+		time.AfterFunc(elsewhere, func() { close(later) })
+		more = later
+	}
+	return lines, more
 }
 
 // EndNumber is the number that the end of the task has after the lines of its log.
 func (t *Task) EndNumber() int { return t.log.Size() + 1 }
 
-// end stores how the task ended.
-func (t *Task) end(ctx context.Context, err error) {
-	t.mu.Lock()
-	now := time.Now()
-	t.status.EndedAt = &now
+// ended is how the task stands once its work has ended with err.
+func (t *Task) ended(ctx context.Context, err error) Status {
+	s, now := t.Status(), time.Now()
+	s.EndedAt = &now
+	cause := context.Cause(ctx)
 	switch {
 	case err == nil:
-		t.status.State = Done
-	case ctx.Err() != nil:
-		t.status.State = Cancelled
+		s.State = Done
+	case errors.Is(cause, ErrStopping), errors.Is(cause, errCut):
+		s.State, s.Message = Failed, errCut.With()
+	case cause != nil:
+		s.State = Cancelled
 	default:
-		t.status.State, t.status.Message = Failed, reason.Of(err)
+		s.State, s.Message = Failed, reason.Of(err)
 	}
-	t.mu.Unlock()
-	t.log.Touch()
+	return s
 }
 
-// Registry starts tasks and remembers them.
+// Registry starts tasks and finds them.
 type Registry struct {
-	// Log is told of a task that panics; may be nil.
-	Log *slog.Logger
-	// Ended counts the tasks that ended, by kind and state.
+	// Ended counts the tasks that ended here, by kind and state.
 	Ended metrics.Counter
+
+	db   *db.DB
+	self hold.Self
+	log  *slog.Logger
 
 	running sync.WaitGroup
 
-	mu    sync.Mutex
-	last  int64
-	tasks []*Task // oldest first
-	stop  bool
+	mu   sync.Mutex
+	here []*Task // those that run here, oldest first
+	stop bool
 }
 
-// After has tasks get ids above id: that of one which was started before the service was, and of which something is kept.
-func (r *Registry) After(id int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last = max(r.last, id)
+// New is a registry of the tasks in a database. log is told of a task that panics, and of rows that cannot be written.
+func New(d *db.DB, self hold.Self, log *slog.Logger) *Registry {
+	return &Registry{db: d, self: self, log: log}
 }
 
-// Start runs work about one record (0 = none) in a goroutine of its own, with a context that ends when the task is
-// cancelled or the service stops: then its cause is ErrStopping. What is logged with that context is in the task's log.
-// An error of work is shown to people. It returns ErrStopping after Stop.
-func (r *Registry) Start(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.start(kind, recordID, false, work)
+// Spec says what a task is.
+type Spec struct {
+	Kind string
+	// About is the id of what the task is about; 0 for nothing.
+	About int64
+	// Alone names what one task at a time may do, on all replicas; empty for what several may do.
+	Alone string
+	// Quiet is for work that nobody waits for: the task is in no list, has no id, and is forgotten when it ends.
+	Quiet bool
 }
 
-// StartQuiet is Start for work that nobody waits for: the task is in no list, and forgotten when it ends.
-func (r *Registry) StartQuiet(kind string, recordID int64, work func(ctx context.Context, t *Task) error) (*Task, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.start(kind, recordID, true, work)
-}
-
-// StartAlone is Start for work about no record that is done once at a time: while a task of its kind
-// runs, it answers that one and ErrRunning.
-func (r *Registry) StartAlone(kind string, work func(ctx context.Context, t *Task) error) (*Task, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running }); err == nil {
-		return t, ErrRunning
-	}
-	return r.start(kind, 0, false, work)
-}
-
-// start is Start for a caller that holds mu.
-func (r *Registry) start(kind string, recordID int64, quiet bool, work func(ctx context.Context, t *Task) error) (*Task, error) {
-	if r.stop {
+// Start runs work in a goroutine of its own, with a context that ends when the task is cancelled or the service stops: then its
+// cause is ErrStopping. What is logged with that context is in the task's log. An error of work is shown to people. It returns
+// ErrStopping after Stop, and ErrRunning with the task that has what Alone names.
+func (r *Registry) Start(ctx context.Context, s Spec, work func(ctx context.Context, t *Task) error) (*Task, error) {
+	own, cancel := context.WithCancelCause(context.Background())
+	t := &Task{registry: r, cancel: cancel, quiet: s.Quiet, owner: r.self.Incarnation(), log: logs.NewRing(logBytes)}
+	t.status = Status{Kind: s.Kind, RecordID: s.About, State: Running, StartedAt: time.Now()}
+	if !r.enter(t) {
 		return nil, ErrStopping
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	r.last++
-	t := &Task{cancel: cancel, quiet: quiet, log: logs.NewRing(logBytes)}
-	t.status = Status{ID: r.last, Kind: kind, RecordID: recordID, State: Running, StartedAt: time.Now()}
-	r.tasks = append(r.tasks, t)
-	r.forgetOld()
-	r.running.Go(func() {
-		defer cancel(nil)
-		if quiet {
-			t.end(ctx, r.guarded(ctx, t, work))
-			r.forget(t)
-			return
+	if !s.Quiet {
+		other, err := r.insert(ctx, t, s.Alone)
+		if err != nil {
+			cancel(nil)
+			r.leave(t)
+			return other, err
 		}
-		ctx := With(ctx, t)
-		t.end(ctx, r.guarded(ctx, t, work))
-		r.Ended.Add(1, kind, string(t.Status().State))
-	})
+	}
+	go func() {
+		defer r.leave(t)
+		defer cancel(nil)
+		ctx := own
+		if !s.Quiet {
+			ctx = With(own, t)
+		}
+		reported := r.report(ctx, t)
+		end := t.ended(ctx, r.guarded(ctx, t, work))
+		reported()
+		if !s.Quiet {
+			r.keep(t, end) // whoever sees the end finds it stored, and what it did alone free
+			r.Ended.Add(1, s.Kind, string(end.State))
+		}
+		t.change(func(s *Status) { *s = end })
+		t.log.Touch()
+	}()
 	return t, nil
+}
+
+// enter notes that a task runs here; false once the service stops.
+func (r *Registry) enter(t *Task) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop {
+		return false
+	}
+	r.here = append(r.here, t)
+	r.running.Add(1)
+	return true
+}
+
+// leave notes that a task does not run here any more.
+func (r *Registry) leave(t *Task) {
+	r.mu.Lock()
+	r.here = slices.DeleteFunc(r.here, func(one *Task) bool { return one == t })
+	r.mu.Unlock()
+	r.running.Done()
 }
 
 // guarded turns a panic of work into an error.
@@ -197,93 +252,40 @@ func (r *Registry) guarded(ctx context.Context, t *Task, work func(ctx context.C
 			return
 		}
 		err = panicked
-		if r.Log != nil {
-			r.Log.ErrorContext(ctx, "a task panicked", "kind", t.Status().Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		}
+		r.log.ErrorContext(ctx, "a task panicked", "kind", t.Status().Kind, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	}()
 	return work(ctx, t)
 }
 
-// forget drops a task.
-func (r *Registry) forget(t *Task) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tasks = slices.DeleteFunc(r.tasks, func(one *Task) bool { return one == t })
+// Get is the task with id, with its log, or ErrNotFound.
+func (r *Registry) Get(ctx context.Context, id int64) (*Task, error) {
+	if t := r.find(id); t != nil {
+		return t, nil
+	}
+	return r.load(ctx, id)
 }
 
-// forgetOld drops the oldest ended tasks. The caller holds mu.
-func (r *Registry) forgetOld() {
-	excess := -keptEnded
-	for _, t := range r.tasks {
+// find is a task that runs here; nil for another.
+func (r *Registry) find(id int64) *Task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.here, func(t *Task) bool { return t.Status().ID == id && !t.quiet })
+	if i < 0 {
+		return nil
+	}
+	return r.here[i]
+}
+
+// Cancel asks a running task to stop, wherever it runs. It returns ErrNotFound or ErrEnded.
+func (r *Registry) Cancel(ctx context.Context, id int64) error {
+	if t := r.find(id); t != nil {
 		if t.Status().State != Running {
-			excess++
+			return ErrEnded
 		}
+		t.cancel(context.Canceled)
+		return nil
 	}
-	r.tasks = slices.DeleteFunc(r.tasks, func(t *Task) bool {
-		if excess <= 0 || t.Status().State == Running {
-			return false
-		}
-		excess--
-		return true
-	})
-}
-
-// Get is the task with id, or ErrNotFound.
-func (r *Registry) Get(id int64) (*Task, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.newest(func(s Status) bool { return s.ID == id })
-}
-
-// Newest is the newest task of a kind about a record (0 = none), or ErrNotFound.
-func (r *Registry) Newest(kind string, recordID int64) (*Task, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.newest(func(s Status) bool { return s.Kind == kind && s.RecordID == recordID })
-}
-
-// Runs reports whether a task of a kind is running.
-func (r *Registry) Runs(kind string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, err := r.newest(func(s Status) bool { return s.Kind == kind && s.State == Running })
-	return err == nil
-}
-
-// newest is the newest task that fits, or ErrNotFound. The caller holds mu.
-func (r *Registry) newest(fits func(Status) bool) (*Task, error) {
-	for _, t := range slices.Backward(r.tasks) {
-		if fits(t.Status()) {
-			return t, nil
-		}
-	}
-	return nil, ErrNotFound
-}
-
-// List shows all tasks that are remembered, newest first.
-func (r *Registry) List() []Status {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]Status, 0, len(r.tasks))
-	for _, t := range slices.Backward(r.tasks) {
-		if !t.quiet {
-			all = append(all, t.Status())
-		}
-	}
-	return all
-}
-
-// Cancel asks a running task to stop. It returns ErrNotFound or ErrEnded.
-func (r *Registry) Cancel(id int64) error {
-	t, err := r.Get(id)
-	if err != nil {
-		return err
-	}
-	if t.Status().State != Running {
-		return ErrEnded
-	}
-	t.cancel(context.Canceled)
-	return nil
+	return r.cancelElsewhere(ctx, id)
 }
 
 // Stop cancels every task, starts no more, and waits until all have ended, or until ctx ends: then its error
@@ -291,7 +293,7 @@ func (r *Registry) Cancel(id int64) error {
 func (r *Registry) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.stop = true
-	for _, t := range r.tasks {
+	for _, t := range r.here {
 		t.cancel(ErrStopping)
 	}
 	r.mu.Unlock()
@@ -305,10 +307,8 @@ func (r *Registry) Stop(ctx context.Context) error {
 	var kinds []string
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, t := range slices.Backward(r.tasks) {
-		if s := t.Status(); s.State == Running {
-			kinds = append(kinds, s.Kind)
-		}
+	for _, t := range slices.Backward(r.here) {
+		kinds = append(kinds, t.Status().Kind)
 	}
 	return fmt.Errorf("%s: %w", strings.Join(kinds, ", "), ctx.Err())
 }
@@ -316,9 +316,8 @@ func (r *Registry) Stop(ctx context.Context) error {
 // JSON is the status as one line of JSON.
 func (s Status) JSON() string {
 	text, err := json.Marshal(s)
-	if err != nil { // a result that cannot be shown
-		s.Result = nil
-		text, _ = json.Marshal(s)
+	if err != nil { // there is nothing in it that cannot be encoded
+		panic(err)
 	}
 	return string(text)
 }

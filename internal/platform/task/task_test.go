@@ -2,9 +2,11 @@ package task_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,7 +16,14 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/testkit/dbtest"
 )
+
+// registry is that of a replica on a new database.
+func registry(t *testing.T) *task.Registry {
+	t.Helper()
+	return task.New(dbtest.Open(t), dbtest.Self(1), slog.New(slog.DiscardHandler))
+}
 
 // ended waits for the end of a task and gives its log.
 func ended(t *testing.T, run *task.Task) (task.Status, []logs.Line) {
@@ -44,8 +53,8 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 		"panicked": {func(context.Context, *task.Task) error { panic("a bug") }, task.Failed, "internal error: the log of the service has the details"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var r task.Registry
-			run, err := r.Start("test", 42, c.work)
+			r := registry(t)
+			run, err := r.Start(t.Context(), task.Spec{Kind: "test", About: 42}, c.work)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +62,7 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 			if status.State != c.state || !strings.HasPrefix(status.Message.Text, c.says) || status.EndedAt == nil || status.RecordID != 42 {
 				t.Errorf("%+v", status)
 			}
-			if err := r.Cancel(status.ID); !errors.Is(err, task.ErrEnded) {
+			if err := r.Cancel(t.Context(), status.ID); !errors.Is(err, task.ErrEnded) {
 				t.Errorf("cancel of an ended task: %v", err)
 			}
 		})
@@ -62,8 +71,8 @@ func TestTaskTellsItsProgressAndHowItEnded(t *testing.T) {
 
 func TestAPanicIsInTheLogs(t *testing.T) {
 	var usual strings.Builder
-	r := task.Registry{Log: slog.New(task.Handler(slog.NewTextHandler(&usual, nil)))}
-	run, err := r.Start("test", 0, func(context.Context, *task.Task) error { panic("a bug") })
+	r := task.New(dbtest.Open(t), dbtest.Self(1), slog.New(task.Handler(slog.NewTextHandler(&usual, nil))))
+	run, err := r.Start(t.Context(), task.Spec{Kind: "test"}, func(context.Context, *task.Task) error { panic("a bug") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +86,11 @@ func TestAPanicIsInTheLogs(t *testing.T) {
 }
 
 func TestCancelAndStopEndTheWork(t *testing.T) {
-	var r task.Registry
+	r := registry(t)
 	waits := func(ctx context.Context, _ *task.Task) error { <-ctx.Done(); return ctx.Err() }
-	first, _ := r.Start("test", 0, waits)
-	second, _ := r.Start("test", 0, waits)
-	if err := r.Cancel(first.Status().ID); err != nil {
+	first, _ := r.Start(t.Context(), task.Spec{Kind: "test"}, waits)
+	second, _ := r.Start(t.Context(), task.Spec{Kind: "test"}, waits)
+	if err := r.Cancel(t.Context(), first.Status().ID); err != nil {
 		t.Fatal(err)
 	}
 	if status, _ := ended(t, first); status.State != task.Cancelled || second.Status().State != task.Running {
@@ -90,29 +99,19 @@ func TestCancelAndStopEndTheWork(t *testing.T) {
 	if err := r.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if second.Status().State != task.Cancelled {
-		t.Errorf("after Stop: %+v", second.Status())
+	if s := second.Status(); s.State != task.Failed || s.Message.Code != "task_cut" {
+		t.Errorf("after Stop: %+v", s)
 	}
-	if _, err := r.Start("test", 0, waits); !errors.Is(err, task.ErrStopping) {
+	if _, err := r.Start(t.Context(), task.Spec{Kind: "test"}, waits); !errors.Is(err, task.ErrStopping) {
 		t.Errorf("started after Stop: %v", err)
-	}
-}
-
-func TestIDsGoOnAfterThoseThatAreKept(t *testing.T) {
-	var r task.Registry
-	r.After(41)
-	r.After(7)
-	run, err := r.Start("test", 0, func(context.Context, *task.Task) error { return nil })
-	if err != nil || run.Status().ID != 42 {
-		t.Errorf("the task has the id %d (%v), want 42", run.Status().ID, err)
 	}
 }
 
 func TestStopIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r task.Registry
+		r := registry(t)
 		deaf := make(chan struct{})
-		if _, err := r.Start("deaf", 0, func(context.Context, *task.Task) error { <-deaf; return nil }); err != nil {
+		if _, err := r.Start(t.Context(), task.Spec{Kind: "deaf"}, func(context.Context, *task.Task) error { <-deaf; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		bounded, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -157,39 +156,100 @@ func TestOutlive(t *testing.T) {
 	}
 }
 
-func TestAloneIsOneOfAKindAtATime(t *testing.T) {
-	var r task.Registry
+func TestAloneIsOneAtATime(t *testing.T) {
+	d := dbtest.Open(t)
+	here, elsewhere := task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), task.New(d, dbtest.Self(2), slog.New(slog.DiscardHandler))
 	waits := func(ctx context.Context, _ *task.Task) error { <-ctx.Done(); return ctx.Err() }
-	first, err := r.StartAlone("test", waits)
-	if err != nil || !r.Runs("test") || r.Runs("other") {
-		t.Fatalf("the first: %v, runs %v, another kind %v", err, r.Runs("test"), r.Runs("other"))
-	}
-	if again, err := r.StartAlone("test", waits); again != first || !errors.Is(err, task.ErrRunning) {
-		t.Errorf("the second: %v, %v", again, err)
-	}
-	if other, err := r.StartAlone("other", waits); err != nil || other == first {
-		t.Errorf("of another kind: %v", err)
-	}
-	if err := r.Cancel(first.Status().ID); err != nil {
-		t.Fatal(err)
-	}
-	ended(t, first)
-	if _, err := r.StartAlone("test", func(context.Context, *task.Task) error { panic("a bug") }); err != nil {
-		t.Errorf("after the end of the first: %v", err)
-	}
-	panicked, err := r.Newest("test", 0)
+	alone := task.Spec{Kind: "test", Alone: "the one"}
+	first, err := here.Start(t.Context(), alone, waits)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for name, r := range map[string]*task.Registry{"here": here, "at another replica": elsewhere} {
+		if again, err := r.Start(t.Context(), alone, waits); !errors.Is(err, task.ErrRunning) || again == nil || again.Status().ID != first.Status().ID {
+			t.Errorf("the second, %s: %v, %v", name, again, err)
+		}
+		if id, err := r.RunningOf(t.Context(), 0, "test", "other"); err != nil || id != first.Status().ID {
+			t.Errorf("what runs, %s: %d, %v", name, id, err)
+		}
+	}
+	if other, err := elsewhere.Start(t.Context(), task.Spec{Kind: "test", Alone: "another"}, waits); err != nil || other == first {
+		t.Errorf("of another name: %v", err)
+	}
+	if err := here.Cancel(t.Context(), first.Status().ID); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, first)
+	panicked, err := elsewhere.Start(t.Context(), alone, func(context.Context, *task.Task) error { panic("a bug") })
+	if err != nil {
+		t.Fatalf("after the end of the first: %v", err)
+	}
 	ended(t, panicked)
-	if next, err := r.StartAlone("test", waits); err != nil || next == panicked {
+	if next, err := here.Start(t.Context(), alone, waits); err != nil || next == panicked {
 		t.Errorf("after a panic: %v", err)
 	}
-	if err := r.Stop(t.Context()); err != nil {
-		t.Error(err)
+	for _, r := range []*task.Registry{here, elsewhere} {
+		if err := r.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Start(t.Context(), alone, waits); !errors.Is(err, task.ErrStopping) {
+			t.Errorf("after Stop: %v", err)
+		}
 	}
-	if _, err := r.StartAlone("test", waits); !errors.Is(err, task.ErrStopping) || r.Runs("test") {
-		t.Errorf("after Stop: %v", err)
+}
+
+// What one replica started, all show; it ends with its replica.
+func TestTasksAreShownByAllReplicas(t *testing.T) {
+	d := dbtest.Open(t)
+	here, elsewhere := task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), task.New(d, dbtest.Self(2), slog.New(slog.DiscardHandler))
+	log := slog.New(task.Handler(slog.DiscardHandler))
+	done, err := here.Start(t.Context(), task.Spec{Kind: "test", About: 7}, func(ctx context.Context, run *task.Task) error {
+		log.WarnContext(ctx, "the first", "with", "two\nlines")
+		log.DebugContext(ctx, "the second")
+		run.Progress(3, 4, reason.Text("three of four"))
+		run.SetResult(map[string]int{"marked": 3})
+		return errors.New("no disk")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, lines := ended(t, done)
+	seen, err := elsewhere.Get(t.Context(), want.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := seen.Status(); got.JSON() == "" || got.State != task.Failed || got.Message.Text != "no disk" || got.Done != 3 || got.RecordID != 7 || got.EndedAt == nil {
+		t.Errorf("another replica shows %+v", got)
+	}
+	if result, is := task.ResultOf[struct{ Marked int }](seen.Status()); !is || result.Marked != 3 {
+		t.Errorf("its result is %+v, %v", result, is)
+	}
+	if got, _ := seen.After(0); !slices.Equal(got, lines) || seen.EndNumber() != done.EndNumber() {
+		t.Errorf("its log is %+v, want %+v; its end %d", got, lines, seen.EndNumber())
+	}
+	waits, err := here.Start(t.Context(), task.Spec{Kind: "test", Alone: "x"}, func(ctx context.Context, _ *task.Task) error { <-ctx.Done(); return ctx.Err() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = here.Stop(context.Background()) }()
+	id := waits.Status().ID
+	if err := elsewhere.Cancel(t.Context(), id); err != nil {
+		t.Errorf("cancel at another replica: %v", err)
+	}
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return task.FreeTx(ctx, tx, []int64{1}) }); err != nil {
+		t.Fatal(err)
+	}
+	cut, err := elsewhere.Get(t.Context(), id)
+	if err != nil || cut.Status().State != task.Failed || cut.Status().Message.Code != "task_cut" {
+		t.Errorf("after the eviction of its replica: %+v, %v", cut.Status(), err)
+	}
+	if err := elsewhere.Cancel(t.Context(), id); !errors.Is(err, task.ErrEnded) {
+		t.Errorf("cancel of what is over: %v", err)
+	}
+	if next, err := elsewhere.Start(t.Context(), task.Spec{Kind: "test", Alone: "x"}, func(context.Context, *task.Task) error { return nil }); err != nil {
+		t.Errorf("what it did alone: %v", err)
+	} else {
+		ended(t, next)
 	}
 }
 
@@ -198,8 +258,8 @@ func TestWhatIsLoggedForATaskIsInItsLogDownToDebug(t *testing.T) {
 	masker.Add("token-of-mira")
 	var usual strings.Builder
 	log := slog.New(logs.Handler(masker.Handler(task.Handler(slog.NewTextHandler(&usual, nil))))).With("part", "engine")
-	var r task.Registry
-	run, _ := r.Start("test", 0, func(ctx context.Context, run *task.Task) error {
+	r := registry(t)
+	run, _ := r.Start(t.Context(), task.Spec{Kind: "test"}, func(ctx context.Context, run *task.Task) error {
 		log.DebugContext(ctx, "request sent", "url", "http://catalog", "header", "Bearer token-of-mira")
 		log.InfoContext(ctx, "record settled", "record_id", 42)
 		log.DebugContext(context.Background(), "somebody else's")
@@ -229,8 +289,8 @@ func TestWhatIsLoggedForATaskIsInItsLogDownToDebug(t *testing.T) {
 
 func TestLogAndMemoryAreBounded(t *testing.T) {
 	log := slog.New(task.Handler(slog.DiscardHandler))
-	var r task.Registry
-	run, _ := r.Start("test", 0, func(ctx context.Context, _ *task.Task) error {
+	r := registry(t)
+	run, _ := r.Start(t.Context(), task.Spec{Kind: "test"}, func(ctx context.Context, _ *task.Task) error {
 		for range 1000 {
 			log.InfoContext(ctx, strings.Repeat("x", 1000))
 		}
@@ -241,16 +301,16 @@ func TestLogAndMemoryAreBounded(t *testing.T) {
 		t.Errorf("%d lines are kept, the last is %d", len(lines), lines[len(lines)-1].ID)
 	}
 	for range 100 {
-		run, _ := r.Start("test", 0, func(context.Context, *task.Task) error { return nil })
+		run, _ := r.Start(t.Context(), task.Spec{Kind: "test"}, func(context.Context, *task.Task) error { return nil })
 		ended(t, run)
 	}
-	if all := r.List(); len(all) > 42 || all[0].ID != 101 {
-		t.Errorf("%d tasks are remembered, the newest is %d", len(all), all[0].ID)
+	if all, err := r.List(t.Context()); err != nil || len(all) != 40 || all[0].ID != 101 {
+		t.Errorf("%d tasks are remembered: %v", len(all), err)
 	}
-	if _, err := r.Get(1); !errors.Is(err, task.ErrNotFound) {
+	if _, err := r.Get(t.Context(), 1); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("the oldest: %v", err)
 	}
-	if newest, err := r.Newest("test", 0); err != nil || newest.Status().ID != 101 {
+	if newest, err := r.Newest(t.Context(), 0, "test"); err != nil || newest.ID != 101 {
 		t.Errorf("the newest: %v", err)
 	}
 }

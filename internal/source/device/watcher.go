@@ -77,7 +77,6 @@ type Watcher struct {
 
 	mu        sync.Mutex
 	places    []*place
-	running   *task.Task // the task of SyncAll; nil when none runs
 	scanning  bool
 	scanned   time.Time // when the last whole scan ended
 	scanFound int       // players that it found
@@ -234,28 +233,20 @@ func (k *Watcher) add(host string, port uint16) *place {
 
 // SyncAll starts a task that looks for boxes and asks each of them now. It returns ErrOff
 // while the boxes are switched off, and ErrScanning while such a task runs.
-func (k *Watcher) SyncAll() (*task.Task, error) {
+func (k *Watcher) SyncAll(ctx context.Context) (*task.Task, error) {
 	if !k.Config().Enabled {
 		return nil, ErrOff
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.running != nil {
+	t, err := k.Tasks.Start(ctx, task.Spec{Kind: TaskKind, Alone: TaskKind}, k.syncAll)
+	if errors.Is(err, task.ErrRunning) {
 		return nil, ErrScanning
 	}
-	t, err := k.Tasks.Start(TaskKind, 0, k.syncAll)
-	k.running = t
 	return t, err
 }
 
 // syncAll is the work of the task.
 func (k *Watcher) syncAll(ctx context.Context, t *task.Task) error {
 	defer k.Kick()
-	defer func() {
-		k.mu.Lock()
-		k.running = nil
-		k.mu.Unlock()
-	}()
 	k.reconcile()
 	t.Progress(0, 0, scanningNow.With())
 	if _, err := k.scan(ctx); err != nil && !errors.Is(err, ErrScanning) {

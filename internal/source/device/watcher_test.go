@@ -42,7 +42,7 @@ func newHome(t *testing.T, addresses ...string) *home {
 func newHomeOn(t *testing.T, d *db.DB, addresses ...string) *home {
 	t.Helper()
 	h := &home{t: t, db: d, config: Config{Enabled: true, Addresses: addresses, Threshold: 0.8}}
-	tasks := &task.Registry{}
+	tasks := task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	var err error
 	h.Watcher, err = NewWatcher(WatcherConfig{
@@ -355,7 +355,7 @@ func TestSwitchedOffAndUnknown(t *testing.T) {
 	if _, err := h.DebugSync(t.Context(), named(b), ""); !errors.Is(err, ErrOff) {
 		t.Error(err)
 	}
-	if _, err := h.SyncAll(); !errors.Is(err, ErrOff) {
+	if _, err := h.SyncAll(t.Context()); !errors.Is(err, ErrOff) {
 		t.Error(err)
 	}
 }
@@ -380,7 +380,7 @@ func TestRunAsksByItself(t *testing.T) {
 	if wait := time.Until(*next); wait < 20*time.Second || wait > 2*time.Minute {
 		t.Errorf("the next look is in %v", wait)
 	}
-	running, err := h.SyncAll()
+	running, err := h.SyncAll(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

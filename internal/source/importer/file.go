@@ -93,7 +93,7 @@ func Discard(f *os.File) {
 // task.ErrStopping, and what is wrong with the file.
 func (k *Importer) RunFile(ctx context.Context, f *os.File, format Format, user string, preview bool) (*task.Task, error) {
 	x := &export{Importer: k, Format: format, file: f, user: user}
-	t, err := k.start(0, preview, func() (*history, error) {
+	t, err := k.start(ctx, 0, preview, func() (*history, error) {
 		if !slices.Contains(Formats, format) {
 			return nil, reason.At("format", wrongFormat)
 		}

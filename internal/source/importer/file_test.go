@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -34,7 +35,8 @@ type fileRig struct {
 
 func newFileRig(t *testing.T) *fileRig {
 	t.Helper()
-	r := &fileRig{tasks: &task.Registry{}, played: map[string]bool{}}
+	r := &fileRig{played: map[string]bool{}}
+	r.tasks = task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = r.tasks.Stop(context.Background()) })
 	d := dbtest.Open(t)
 	r.Importer = NewImporter(Config{

@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"watchmark/internal/match/seriesid"
@@ -100,10 +99,9 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Importer previews and runs imports, one at a time. It may be used by several goroutines.
+// Importer previews and runs imports, one at a time on all replicas. It may be used by several goroutines.
 type Importer struct {
 	Config
-	running sync.Mutex
 }
 
 // NewImporter is an Importer.
@@ -178,17 +176,17 @@ func atField(kind mediaserver.Kind, err error) error {
 // Preview starts a task that tells what an import would mark, and stores nothing. Its result is
 // a Preview. Errors: *reason.FieldError, ErrRunning, task.ErrStopping.
 func (k *Importer) Preview(ctx context.Context, a Address, c Choice) (*task.Task, error) {
-	return k.start(0, true, func() (*history, error) { return k.choose(ctx, a, c) })
+	return k.start(ctx, 0, true, func() (*history, error) { return k.choose(ctx, a, c) })
 }
 
 // Run starts a task that takes in a history. Its result is a Result. Errors as Preview's.
 func (k *Importer) Run(ctx context.Context, a Address, c Choice) (*task.Task, error) {
-	return k.start(0, false, func() (*history, error) { return k.choose(ctx, a, c) })
+	return k.start(ctx, 0, false, func() (*history, error) { return k.choose(ctx, a, c) })
 }
 
 // Start previews or takes in a history that is known already. id is that of the login that reads it. Errors as Preview's.
-func (k *Importer) Start(id int64, h History, preview bool) (*task.Task, error) {
-	return k.start(id, preview, func() (*history, error) { return k.ofServer(h), nil })
+func (k *Importer) Start(ctx context.Context, id int64, h History, preview bool) (*task.Task, error) {
+	return k.start(ctx, id, preview, func() (*history, error) { return k.ofServer(h), nil })
 }
 
 // History is what one user of one server has watched.
@@ -230,28 +228,23 @@ func (k *Importer) ofServer(h History) *history {
 }
 
 // start finds out who is meant, so that what is wrong is told at once, and starts the work as a task.
-func (k *Importer) start(id int64, preview bool, which func() (*history, error)) (*task.Task, error) {
-	if !k.running.TryLock() {
-		return nil, ErrRunning
-	}
+func (k *Importer) start(ctx context.Context, id int64, preview bool, which func() (*history, error)) (*task.Task, error) {
 	h, err := which()
 	if err != nil {
-		k.running.Unlock()
 		return nil, err
 	}
 	kind, work := RunTask, h.run
 	if preview {
 		kind, work = PreviewTask, h.preview
 	}
-	t, err := k.Tasks.Start(kind, id, func(ctx context.Context, t *task.Task) error {
-		defer k.running.Unlock()
+	t, err := k.Tasks.Start(ctx, task.Spec{Kind: kind, About: id, Alone: "import"}, func(ctx context.Context, t *task.Task) error {
 		if h.ended != nil {
 			defer h.ended()
 		}
 		return work(ctx, t)
 	})
-	if err != nil {
-		k.running.Unlock()
+	if errors.Is(err, task.ErrRunning) {
+		return nil, ErrRunning
 	}
 	return t, err
 }

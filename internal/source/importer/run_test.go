@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"maps"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func (oneRecord) Take(context.Context, []watch.Event, func(context.Context, *sql
 
 func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
 	d := dbtest.Open(t)
-	tasks := &task.Registry{}
+	tasks := task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	cut := errors.New("the database is gone")
 	k := NewImporter(Config{
@@ -49,7 +50,7 @@ func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
 		Client: oneFilm{}, Kind: watch.Plex, Source: watch.Plex, UserID: "1", UserName: "mira", Libraries: []mediaserver.Library{{ID: "1", Name: "Films"}},
 	})
 	ended := make(chan error, 1)
-	run, err := tasks.Start(RunTask, 0, func(ctx context.Context, t *task.Task) error {
+	run, err := tasks.Start(t.Context(), task.Spec{Kind: RunTask}, func(ctx context.Context, t *task.Task) error {
 		err := h.run(ctx, t)
 		ended <- err
 		return err
@@ -60,7 +61,7 @@ func TestAnImportThatIsCutOffTellsWhatIsOnItsWay(t *testing.T) {
 	if err := <-ended; !errors.Is(err, cut) {
 		t.Fatalf("the import ended with %v", err)
 	}
-	result := run.Status().Result.(Result)
+	result, _ := task.ResultOf[Result](run.Status())
 	if want := map[record.Status]int{record.Received: 1}; result.Taken != 1 || !maps.Equal(result.Records, want) {
 		t.Errorf("the result is %+v, want the records %v", result, want)
 	}

@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/source/nas"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 	"watchmark/internal/testkit/nastest"
 	"watchmark/internal/watch"
 )
@@ -61,8 +62,7 @@ func (r *rig) start() {
 	d := dbtest.OpenIn(r.t, r.dir)
 	r.db = d
 	log := slog.New(slog.NewTextHandler(r.log, nil))
-	r.tasks = &task.Registry{}
-	r.jobs = schedule.New(d, r.tasks, log)
+	r.jobs, r.tasks, _ = jobtest.New(d, log)
 	r.Reader = nas.NewReader(nas.Config{
 		DB: d, Folder: r.dir, Take: r.take, Log: log, Schedule: r.jobs,
 		Plan: func() schedule.Plan { return schedule.Every(time.Hour) },

@@ -586,13 +586,13 @@ func TestSigningInByDeviceCode(t *testing.T) {
 				if n := r.remote.Requests()[polls]; n != c.polls {
 					t.Errorf("asked %d times in a minute", n)
 				}
-				waiting, err := r.tasks.Get(d.TaskID)
+				waiting, err := r.tasks.Get(t.Context(), d.TaskID)
 				must(t, err)
 				status := r.wait(waiting)
 				if status.State != c.state || !strings.Contains(status.Message.Text, c.message) {
 					t.Errorf("ended as %+v", status)
 				}
-				if u, is := status.Result.(tracker.User); is != (c.state == task.Done) || is && (u.Name != "alex" || u.Method != tracker.ByDevice) {
+				if u, is := task.ResultOf[tracker.User](status); is != (c.state == task.Done) || is && (u.Name != "alex" || u.Method != tracker.ByDevice) {
 					t.Errorf("the result is %+v", status.Result)
 				}
 				r.clean(appSecret)

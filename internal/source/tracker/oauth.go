@@ -102,8 +102,12 @@ func (k *Service) StartDevice(ctx context.Context) (Device, error) {
 		return Device{}, err
 	}
 	waiting := 0
-	for _, t := range k.Tasks.List() {
-		if t.Kind == DeviceTask && t.State == task.Running {
+	running, err := k.Tasks.Running(ctx)
+	if err != nil {
+		return Device{}, err
+	}
+	for _, t := range running {
+		if t.Kind == DeviceTask {
 			waiting++
 		}
 	}
@@ -131,7 +135,7 @@ func (k *Service) StartDevice(ctx context.Context) (Device, error) {
 	life := min(time.Duration(cmp.Or(said.ExpiresIn, deviceLife))*time.Second, deviceLongest)
 	every := min(time.Duration(cmp.Or(said.Interval, deviceEvery))*time.Second, deviceSlowest)
 	d := Device{UserCode: said.UserCode, VerificationURL: said.VerificationURL, ExpiresAt: time.Now().Add(life).UTC()}
-	t, err := k.Tasks.Start(DeviceTask, 0, func(ctx context.Context, t *task.Task) error {
+	t, err := k.Tasks.Start(ctx, task.Spec{Kind: DeviceTask}, func(ctx context.Context, t *task.Task) error {
 		bounded, cancel := context.WithTimeout(ctx, life)
 		defer cancel()
 		t.Progress(0, 1, waitingForCode.With())

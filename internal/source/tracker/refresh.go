@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -22,42 +23,16 @@ const (
 	// long before their end they are renewed then.
 	heartbeat = 24 * time.Hour
 	beatEarly = 24 * time.Hour
-	// leaseLife is how long one process may renew a credential. Asking the tracker takes
-	// askMost of it at most, storing the answer the rest.
-	leaseLife = 90 * time.Second
+	// askMost is how long asking the tracker may take, and renewMost that and storing the answer.
 	askMost   = 30 * time.Second
-	// leasePoll is how often a lease that another process holds is looked at.
-	leasePoll = 100 * time.Millisecond
+	renewMost = 3 * time.Minute
 	// storeTries is how often a renewed credential is stored again, a second apart: the old one is dead.
 	storeTries = 30
 )
 
-// alone runs fn while nobody else, here or in another process, renews the credential.
-func (k *Service) alone(ctx context.Context, id int64, fn func() error) (err error) {
-	end, err := k.turns.Take(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer end()
-	for {
-		got, err := k.store.lease(ctx, id, k.owner, leaseLife)
-		if err != nil {
-			return err
-		}
-		if got {
-			break
-		}
-		if _, _, err := k.store.get(ctx, id); errors.Is(err, ErrNotFound) {
-			return err
-		}
-		select {
-		case <-time.After(leasePoll):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	defer func() { err = errors.Join(err, k.store.release(context.WithoutCancel(ctx), id, k.owner)) }()
-	return fn()
+// alone runs fn while nobody else, here or at another replica, renews the credential.
+func (k *Service) alone(ctx context.Context, id int64, fn func() error) error {
+	return k.Holds.Alone(ctx, "tracker user "+strconv.FormatInt(id, 10), fn)
 }
 
 // credential is what a request in the name of a user is made with, renewed when it ends
@@ -73,7 +48,7 @@ func (k *Service) credential(ctx context.Context, id int64, early time.Duration,
 	}
 	var freshUser User
 	var fresh Credential
-	err = task.Outlive(ctx, 2*leaseLife, func(whole context.Context) error {
+	err = task.Outlive(ctx, renewMost, func(whole context.Context) error {
 		return k.alone(ctx, id, func() (err error) {
 			// What was read before may be of the past: another one may have renewed it.
 			if freshUser, fresh, err = k.load(ctx, id); err != nil || good(fresh) {
@@ -111,7 +86,7 @@ func (k *Service) load(ctx context.Context, id int64) (User, Credential, error) 
 
 // renew trades the refresh token, which dies with that, and stores the new pair before anybody
 // uses it. Only invalid_grant is the end of a sign-in (upstreams/tracker.md section 6). The
-// caller holds lock and lease; ctx does not end with the one who asked.
+// caller is alone with it; ctx does not end with the one who asked.
 func (k *Service) renew(ctx context.Context, u User, c Credential) (User, Credential, error) {
 	body := map[string]string{"grant_type": "refresh_token", "refresh_token": c.Refresh.Reveal(), "client_id": u.clientID}
 	o := k.Options()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/tracker"
@@ -452,17 +454,21 @@ func TestEveryStatusIsSaidInPlainWords(t *testing.T) {
 	}
 }
 
-func TestALeaseOfACrashedProcessEnds(t *testing.T) {
-	for name, until := range map[string]time.Duration{"run out": -time.Second, "given before the clock was set back": time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			u := r.signIn(mira)
-			r.remote.ExpireAccess()
-			must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-				_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET lease_owner = 'gone', lease_until = ?`, time.Now().Add(until).UnixMilli())
-				return err
-			}))
-			must(t, r.service.Ask(t.Context(), u.ID))
-		})
+// A replica that is evicted gives up the renewal that it began.
+func TestARenewalOfAnEvictedReplicaIsTakenOver(t *testing.T) {
+	r := newRig(t)
+	u := r.signIn(mira)
+	r.remote.ExpireAccess()
+	const dead = 1 << 40
+	gone := hold.New(r.db, dbtest.Self(dead), slog.New(slog.DiscardHandler))
+	if got, err := gone.Take(t.Context(), fmt.Sprintf("tracker user %d", u.ID)); !got || err != nil {
+		t.Fatal(got, err)
 	}
+	bounded, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	if err := r.service.Ask(bounded, u.ID); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while it has it: %v", err)
+	}
+	must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return hold.FreeTx(ctx, tx, []int64{dead}) }))
+	must(t, r.service.Ask(t.Context(), u.ID))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
@@ -20,6 +21,7 @@ import (
 	"watchmark/internal/source/preview"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 	"watchmark/internal/testkit/logtest"
 	"watchmark/internal/testkit/memnet"
 	"watchmark/internal/testkit/trackertest"
@@ -45,6 +47,7 @@ type rig struct {
 	service *tracker.Service
 	db      *db.DB
 	tasks   *task.Registry
+	holds   *hold.Holds
 	jobs    *schedule.Registry
 	logs    *logtest.Buffer
 	opts    *tracker.Options
@@ -89,7 +92,7 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 	box, err := secret.OpenBox(dir, "", false)
 	must(t, err)
 	masker := &secret.Masker{}
-	r := &rig{t: t, dir: dir, url: url, remote: remote, db: d, tasks: &task.Registry{}, logs: new(logtest.Buffer)}
+	r := &rig{t: t, dir: dir, url: url, remote: remote, db: d, logs: new(logtest.Buffer)}
 	r.mapped = func([]string) bool { return false }
 	r.opts = &tracker.Options{
 		Enabled: true, AuthURL: url, APIURL: url, AppAPIURL: url, ClientID: webClient, RedirectURI: callback,
@@ -99,9 +102,9 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 	log := slog.New(task.Handler(slog.NewJSONHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	out, err := httpx.New(httpx.Config{PerMinute: 1e6, Burst: 1e6, UserAgent: "watchmark/test"}, masker, log)
 	must(t, err)
-	r.jobs = schedule.New(d, r.tasks, log)
+	r.jobs, r.tasks, r.holds = jobtest.New(d, log)
 	r.service = tracker.NewService(tracker.Config{
-		DB: d, Box: box, HTTP: out, Masker: masker, Tasks: r.tasks, Intake: intake{d}, Log: log,
+		DB: d, Box: box, HTTP: out, Masker: masker, Tasks: r.tasks, Holds: r.holds, Intake: intake{d}, Log: log,
 		Options:  func() tracker.Options { return *r.opts },
 		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
 		Mapped: func(_ context.Context, titles []string, _ watch.Event) (bool, error) { return r.mapped(titles), nil },
@@ -164,7 +167,7 @@ func (r *rig) sync(full bool) (tracker.RunResult, task.Status) {
 	started, err := r.service.Sync(r.t.Context(), 0, full)
 	must(r.t, err)
 	status := r.wait(started)
-	results, _ := status.Result.([]tracker.RunResult)
+	results, _ := task.ResultOf[[]tracker.RunResult](status)
 	if len(results) != 1 {
 		r.t.Fatalf("results %+v of %+v", results, status)
 	}

@@ -209,35 +209,6 @@ func (s store) move(ctx context.Context, tx *sql.Tx, from, to int64) error {
 	return nil
 }
 
-// lease claims the renewal of a credential for owner; false when another process has it. One
-// that ends much later than it can was given under another clock, and is over.
-func (s store) lease(ctx context.Context, id int64, owner string, life time.Duration) (got bool, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		// By the time before the wait for the writer, a lease that was given meanwhile would look too long.
-		now := time.Now()
-		got, err = changed(tx.ExecContext(ctx, `UPDATE tracker_users SET lease_owner = ?, lease_until = ?
-			WHERE id = ? AND (lease_owner IN ('', ?) OR lease_until <= ? OR lease_until > ?)`,
-			owner, now.Add(life).UnixMilli(), id, owner, now.UnixMilli(), now.Add(2*life).UnixMilli()))
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("claim the credential of tracker user %d: %w", id, err)
-	}
-	return got, nil
-}
-
-// release ends a lease, if it is still owner's.
-func (s store) release(ctx context.Context, id int64, owner string) error {
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE tracker_users SET lease_owner = '', lease_until = 0 WHERE id = ? AND lease_owner = ?`, id, owner)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("release the credential of tracker user %d: %w", id, err)
-	}
-	return nil
-}
-
 // renew replaces the credential that was stored as version, unless that is not stored any more.
 func (s store) renew(ctx context.Context, id, version int64, c Credential) error {
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

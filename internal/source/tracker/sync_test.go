@@ -216,7 +216,7 @@ func TestEverybodyIsRead(t *testing.T) {
 	started, err := r.service.Sync(t.Context(), 0, true)
 	must(t, err)
 	status := r.wait(started)
-	results, _ := status.Result.([]tracker.RunResult)
+	results, _ := task.ResultOf[[]tracker.RunResult](status)
 	if status.State != task.Failed || len(results) != 2 || results[0].Outcome != tracker.Failed || results[1].Taken != 3 {
 		t.Errorf("ended as %+v", status)
 	}
@@ -326,7 +326,7 @@ func TestAPreviewMarksNothing(t *testing.T) {
 	if _, err := r.service.Sync(t.Context(), 0, true); err != nil && !errors.Is(err, tracker.ErrRunning) {
 		t.Error(err)
 	}
-	p, is := r.wait(started).Result.(tracker.Preview)
+	p, is := task.ResultOf[tracker.Preview](r.wait(started))
 	if !is || p.Table.Items != 12 || p.Table.Counts[preview.Mark] != 12 || len(p.Table.Rows) != 1 {
 		t.Fatalf("preview %+v", p)
 	}
@@ -339,7 +339,7 @@ func TestAPreviewMarksNothing(t *testing.T) {
 	}
 	started, err = r.service.PreviewSync(t.Context(), 0)
 	must(t, err)
-	if p, _ = r.wait(started).Result.(tracker.Preview); p.Table.Items != 13 || len(p.Table.Rows) != 2 {
+	if p, _ = task.ResultOf[tracker.Preview](r.wait(started)); p.Table.Items != 13 || len(p.Table.Rows) != 2 {
 		t.Errorf("with a remake: %+v", p.Table)
 	}
 	if n := len(r.events()); n != 0 {
@@ -355,7 +355,7 @@ func TestAFullSyncCanBeCancelled(t *testing.T) {
 	if _, err := r.service.Sync(t.Context(), 0, true); !errors.Is(err, tracker.ErrRunning) {
 		t.Errorf("a second one: %v", err)
 	}
-	must(t, r.tasks.Cancel(started.Status().ID))
+	must(t, r.tasks.Cancel(t.Context(), started.Status().ID))
 	if s := r.wait(started); s.State != task.Cancelled {
 		t.Errorf("ended as %+v", s)
 	}
@@ -369,7 +369,7 @@ func TestAFullSyncCanBeCancelled(t *testing.T) {
 	}
 }
 
-// The lease of the job keeps two processes from reading at once. Here the first loses it in the middle.
+// The hold of the job keeps two processes from reading at once. Here the first loses it in the middle.
 func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 	one := newRig(t)
 	two := rigOn(t, one.dir, one.remote, one.url)
@@ -381,7 +381,7 @@ func TestTwoProcessesReadingAtOnceDoubleNothing(t *testing.T) {
 		t.Errorf("beside another process: %v", err)
 	}
 	must(t, one.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE jobs SET holder = ''")
+		_, err := tx.ExecContext(ctx, "DELETE FROM holds")
 		return err
 	}))
 	b, err := two.service.Sync(t.Context(), 0, true)

@@ -10,19 +10,18 @@ package tracker
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"log/slog"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/tickets"
-	"watchmark/internal/platform/turn"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
@@ -58,6 +57,7 @@ type Config struct {
 	HTTP   *httpx.Client
 	Masker *secret.Masker
 	Tasks  *task.Registry
+	Holds  *hold.Holds
 	Intake Intake
 	// Forecast tells what would become of events; one function serves one preview.
 	Forecast func() preview.Of
@@ -75,18 +75,15 @@ type Config struct {
 // used by several goroutines.
 type Service struct {
 	Config
-	store store
-	// owner is this process in the leases of the database.
-	owner  string
+	store  store
 	logins *tickets.Kind[login]
 	states *tickets.Kind[appLogin]
-	turns  turn.Keys[int64] // of the credential of a user
 }
 
 // NewService is a Service; its Jobs have it work by itself.
 func NewService(c Config) *Service {
 	return &Service{
-		Config: c, store: store{c.DB, c.Box}, owner: rand.Text(),
+		Config: c, store: store{c.DB, c.Box},
 		logins: tickets.New[login](c.DB, c.Box, "tracker_mail", loginKept, loginsMost),
 		states: tickets.New[appLogin](c.DB, c.Box, "tracker_oauth", stateLife, statesMost),
 	}

@@ -35,7 +35,7 @@ func (s *Service) History(ctx context.Context, id int64, preview bool) (*task.Ta
 			return nil, err
 		}
 	}
-	return s.Import(id, importer.History{
+	return s.Import(ctx, id, importer.History{
 		Client: inTurn{client, s, id}, Kind: webhookSource(k.Kind), Source: watch.Watcher, ServerID: k.ServerID, ServerName: k.ServerName,
 		UserID: k.userID, UserName: k.MediaUserName, Libraries: k.chosen(),
 	}, preview)

@@ -62,7 +62,7 @@ func (s *Service) startWriting(ctx context.Context, kind string, id int64, resul
 	if w.client, err = s.open(k); err != nil {
 		return nil, err
 	}
-	return s.startAlone(kind, id, func(ctx context.Context, t *task.Task) error {
+	return s.startAlone(ctx, kind, id, func(ctx context.Context, t *task.Task) error {
 		w.t = t
 		err := work(w, ctx)
 		return errors.Join(err, w.end(context.WithoutCancel(ctx)))
@@ -100,10 +100,10 @@ func (w *writing) end(ctx context.Context) error {
 		r.Rows = append(r.Rows, SeedRow{row.Title, row.Season, row.Film, row.Episodes, SeedStatus(row.Status), row.SubjectID, row.SubjectName, row.Reason})
 	}
 	w.t.SetResult(r)
-	if undone, gone := w.Tasks.Get(of); gone == nil && r.Undoes != 0 {
-		if before, is := undone.Status().Result.(Seeding); is {
+	if undone, gone := w.Tasks.Get(ctx, of); gone == nil && r.Undoes != 0 {
+		if before, is := task.ResultOf[Seeding](undone.Status()); is {
 			before.Undo = left > 0
-			undone.SetResult(before)
+			err = errors.Join(err, w.Tasks.Amend(ctx, of, before))
 		}
 	}
 	return errors.Join(err, w.store.recount(ctx, w.login.ID))

@@ -61,7 +61,7 @@ type Config struct {
 	ForecastFor func(account int64) preview.Of
 	Account     func(ctx context.Context, id int64) error
 	// Import starts a preview or an import of what a login can read.
-	Import func(login int64, h importer.History, preview bool) (*task.Task, error)
+	Import func(ctx context.Context, login int64, h importer.History, preview bool) (*task.Task, error)
 	// Enabled is asked whenever it is needed, so that changed settings hold at once.
 	Enabled func() bool
 	Log     *slog.Logger
@@ -85,7 +85,6 @@ type Service struct {
 	running bool                 // Run is
 	firsts  map[int64]*firstLook // those that are to come
 	moods   map[int64]*mood      // of the logins that are followed
-	syncs   map[int64]bool       // logins that a task reads
 }
 
 // mood is how following a login goes.
@@ -97,7 +96,7 @@ type mood struct {
 
 // NewService is a Service.
 func NewService(c Config) *Service {
-	return &Service{Config: c, store: store{c.DB, c.Box}, wake: schedule.NewSignal(), moods: map[int64]*mood{}, firsts: map[int64]*firstLook{}, syncs: map[int64]bool{}}
+	return &Service{Config: c, store: store{c.DB, c.Box}, wake: schedule.NewSignal(), moods: map[int64]*mood{}, firsts: map[int64]*firstLook{}}
 }
 
 // Kick has the Service look at its settings and logins anew.

@@ -3,6 +3,7 @@ package watcher
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"watchmark/internal/platform/schedule"
@@ -47,7 +48,7 @@ func (s *Service) Sync(ctx context.Context, id int64) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.startAlone(SyncTask, id, func(ctx context.Context, t *task.Task) error {
+	return s.startAlone(ctx, SyncTask, id, func(ctx context.Context, t *task.Task) error {
 		defer s.kick(id)
 		end, err := s.turns.Take(ctx, id)
 		if err != nil {
@@ -85,28 +86,16 @@ func (s *Service) ready(ctx context.Context, id int64) (known, error) {
 }
 
 // startAlone starts a task of a login, unless another one asks its server already.
-func (s *Service) startAlone(kind string, id int64, work func(ctx context.Context, t *task.Task) error) (*task.Task, error) {
-	s.mu.Lock()
-	busy := s.syncs[id]
-	s.syncs[id] = true
-	s.mu.Unlock()
-	if busy {
+func (s *Service) startAlone(ctx context.Context, kind string, id int64, work func(ctx context.Context, t *task.Task) error) (*task.Task, error) {
+	t, err := s.Tasks.Start(ctx, task.Spec{Kind: kind, About: id, Alone: loginName(id)}, work)
+	if errors.Is(err, task.ErrRunning) {
 		return nil, ErrRunning
-	}
-	done := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.syncs, id)
-	}
-	t, err := s.Tasks.Start(kind, id, func(ctx context.Context, t *task.Task) error {
-		defer done()
-		return work(ctx, t)
-	})
-	if err != nil {
-		done()
 	}
 	return t, err
 }
+
+// loginName is what one replica at a time has of a login, and one task at a time does.
+func loginName(id int64) string { return "login " + strconv.FormatInt(id, 10) }
 
 // kick has what follows a login try again at once, where it waits to.
 func (s *Service) kick(id int64) {

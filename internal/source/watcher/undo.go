@@ -15,7 +15,7 @@ import (
 // Undo starts a task that restores what a seeding changed, as far as nobody changed it since. Its result is a Seeding. It can be
 // asked again until all is restored. Errors: task.ErrNotFound, task.ErrRunning, ErrNoUndo and those of Seed.
 func (s *Service) Undo(ctx context.Context, id int64) (*task.Task, error) {
-	t, err := s.Tasks.Get(id)
+	t, err := s.Tasks.Get(ctx, id)
 	if err != nil && !errors.Is(err, task.ErrNotFound) {
 		return nil, err
 	}

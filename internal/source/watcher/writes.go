@@ -143,15 +143,6 @@ func (s store) recount(ctx context.Context, id int64) error {
 	return s.write(ctx, id, `UPDATE media_logins SET known = (SELECT COUNT(*) FROM media_plays WHERE login_id = ?) WHERE id = ?`, id, id)
 }
 
-// LastTask is the largest id of a task that can be undone; 0 for none. Ids of new tasks must be above it.
-func (s *Service) LastTask(ctx context.Context) (id int64, err error) {
-	err = s.store.db.Read().QueryRowContext(ctx, `SELECT COALESCE(MAX(task_id), 0) FROM media_writes`).Scan(&id)
-	if err != nil {
-		return 0, fmt.Errorf("look for the last task that wrote to a media server: %w", err)
-	}
-	return id, nil
-}
-
 // Prune removes up to a limit of what was written so long ago that it cannot be undone any more, and says how many.
 func (s *Service) Prune(ctx context.Context, limit int) (removed int64, err error) {
 	err = s.store.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -167,7 +167,7 @@ func (s *Service) Trigger(ctx context.Context, name string) (Result, error) {
 		err    error
 	}
 	end := make(chan ended, 1)
-	_, err := s.Tasks.StartQuiet(JobsJob, 0, func(ctx context.Context, _ *task.Task) error {
+	_, err := s.Tasks.Start(ctx, task.Spec{Kind: JobsJob, Quiet: true}, func(ctx context.Context, _ *task.Task) error {
 		result, err := s.run(ctx, name, time.Time{}, nil)
 		if errors.Is(context.Cause(ctx), task.ErrStopping) && errors.Is(err, ctx.Err()) {
 			err = ErrStopping

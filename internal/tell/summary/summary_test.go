@@ -15,14 +15,13 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
-	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 	"watchmark/internal/watch"
 )
 
@@ -82,10 +81,11 @@ func newRig(t *testing.T, dir string) *rig {
 
 // service is one process.
 func (r *rig) service() *summary.Service {
-	log, tasks := slog.New(slog.DiscardHandler), &task.Registry{}
+	log := slog.New(slog.DiscardHandler)
+	jobs, tasks, _ := jobtest.New(r.db, log)
 	r.t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	k := summary.NewService(summary.Config{
-		Schedule: schedule.New(r.db, tasks, log), Tasks: tasks, DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() bilingual.Language { return r.language }, Next: settings.NextRun, Log: log,
+		Schedule: jobs, Tasks: tasks, DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() bilingual.Language { return r.language }, Next: settings.NextRun, Log: log,
 		Notify: func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -115,3 +115,12 @@ var empty = sync.OnceValues(func() (file []byte, err error) {
 	}
 	return os.ReadFile(filepath.Join(dir, db.FileName))
 })
+
+// Self is the replica that a test is, by its incarnation. It lives.
+type Self int64
+
+// Incarnation is the number.
+func (s Self) Incarnation() int64 { return int64(s) }
+
+// Live is always true.
+func (s Self) Live() bool { return true }

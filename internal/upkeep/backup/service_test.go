@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 )
 
 // newService keeps two backups, of a database without content, every day at 4:17.
@@ -22,11 +23,11 @@ func newService(t *testing.T) *Service {
 	t.Helper()
 	dir := t.TempDir()
 	d := dbtest.OpenFile(t, dir)
-	tasks := &task.Registry{}
+	jobs, tasks, _ := jobtest.New(d, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	k := NewService(Config{
 		DataDir: dir, Dir: filepath.Join(dir, "backups"), Log: slog.New(slog.DiscardHandler), Keep: func() int { return 2 },
-		Schedule: schedule.New(d, tasks, slog.New(slog.DiscardHandler)), Plan: func() schedule.Plan { return schedule.Plan{Text: "17 4 * * *", Next: nightly} },
+		Schedule: jobs, Plan: func() schedule.Plan { return schedule.Plan{Text: "17 4 * * *", Next: nightly} },
 	})
 	k.Schedule.Add(k.Job())
 	return k

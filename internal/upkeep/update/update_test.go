@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
-	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/jobtest"
 )
 
 func TestNewer(t *testing.T) {
@@ -55,8 +55,7 @@ func TestACheckerTellsWhatWasAnnounced(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := ""
-	tasks := &task.Registry{}
-	jobs := schedule.New(dbtest.Open(t), tasks, slog.New(slog.DiscardHandler))
+	jobs, tasks, _ := jobtest.New(dbtest.Open(t), slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	c := New(Config{HTTP: client, Version: "1.2.3", URL: func() string { return address }})
 	jobs.Add(c.Job())
