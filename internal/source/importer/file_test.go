@@ -35,10 +35,9 @@ type fileRig struct {
 
 func newFileRig(t *testing.T) *fileRig {
 	t.Helper()
-	r := &fileRig{played: map[string]bool{}}
-	r.tasks = task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler))
-	t.Cleanup(func() { _ = r.tasks.Stop(context.Background()) })
 	d := dbtest.Open(t)
+	r := &fileRig{tasks: task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), played: map[string]bool{}}
+	t.Cleanup(func() { _ = r.tasks.Stop(context.Background()) })
 	r.Importer = NewImporter(Config{
 		DB: d, Tasks: r.tasks, Intake: r.intake(t, d.Write),
 		Statuses: func(_ context.Context, ids []int64) (map[int64]record.Status, error) {
@@ -247,7 +246,7 @@ func TestFilesBecomeRecordsOnce(t *testing.T) {
 			if err != nil || ended.State != task.Done || len(r.taken) > 0 {
 				t.Fatalf("the preview came out as %+v, %v, and took in %v", ended, err, told(r.taken))
 			}
-			table := ended.Result.(Preview)
+			table, _ := task.ResultOf[Preview](ended)
 			if table.Table.Items != len(c.want) || table.Count != len(c.skipped) {
 				t.Errorf("the preview has %d items and skips %+v, want %d and %d", table.Table.Items, table.Some, len(c.want), len(c.skipped))
 			}
@@ -259,7 +258,8 @@ func TestFilesBecomeRecordsOnce(t *testing.T) {
 				t.Errorf("it took in\n%q, want\n%q", got, c.want)
 			}
 			var skipped []string
-			for _, s := range ended.Result.(Result).Some {
+			result, _ := task.ResultOf[Result](ended)
+			for _, s := range result.Some {
 				skipped = append(skipped, s.Title+" "+s.Reason.Code)
 			}
 			slices.Sort(skipped)
@@ -268,7 +268,7 @@ func TestFilesBecomeRecordsOnce(t *testing.T) {
 				t.Errorf("it skipped\n%q, want\n%q", skipped, want)
 			}
 			ended, err = r.run(t, c.format, c.file, false)
-			if result, _ := ended.Result.(Result); err != nil || result.Taken != 0 || result.Known != len(c.want) {
+			if result, _ := task.ResultOf[Result](ended); err != nil || result.Taken != 0 || result.Known != len(c.want) {
 				t.Errorf("the second import took in %d and knew %d of %d (%v)", result.Taken, result.Known, len(c.want), err)
 			}
 			if left, _ := os.ReadDir(r.Files.Folder); len(left) > 0 {
@@ -282,7 +282,7 @@ func TestAPlayThatTraktToldIsNotImportedAgain(t *testing.T) {
 	r := newFileRig(t)
 	r.played["7"] = true
 	ended, err := r.run(t, Trakt, []byte("["+traktPlay(7, 2, 1, 5)+","+traktPlay(8, 2, 1, 6)+"]"), false)
-	if result, _ := ended.Result.(Result); err != nil || result.Taken != 1 || result.Known != 1 {
+	if result, _ := task.ResultOf[Result](ended); err != nil || result.Taken != 1 || result.Known != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
