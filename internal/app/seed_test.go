@@ -121,7 +121,7 @@ func TestAListIsWrittenToAMediaServerAndUndoneAfterARestart(t *testing.T) {
 			if diff := cmp.Diff(before, server.Played()); diff != "" {
 				t.Errorf("after the undo (-want +got):\n%s", diff)
 			}
-			s.api(http.MethodPost, undo, "", http.StatusNotFound, nil) // the restart forgot the task, and nothing is left of it
+			s.api(http.MethodPost, undo, "", http.StatusConflict, nil) // nothing is left of it
 			s.api(http.MethodPost, fmt.Sprintf("/api/tasks/%d/undo", undone), "", http.StatusConflict, nil)
 			s.api(http.MethodPost, path, `{"account_id":77}`, http.StatusUnprocessableEntity, nil)
 			s.api(http.MethodPost, "/api/servers/77/seed", `{"account_id":1}`, http.StatusNotFound, nil)
