@@ -24,18 +24,28 @@ const (
 	keepPlays = 90 * 24 * time.Hour
 )
 
-// housekeepingJob removes what is kept for a while only, counts the days that are over, turns texts of older versions into
-// reasons, and gives back memory that was needed for a while only: when the start is over, and then once an hour.
+// housekeepingJob removes what is kept for a while only, counts the days that are over, and turns texts of older versions into
+// reasons: when the start is over, and then once an hour.
 func (a *App) housekeepingJob() schedule.Job {
 	return schedule.Job{
 		Name: "housekeeping", Quiet: true, AtStart: new(startGrace),
 		Plan: func() schedule.Plan { return schedule.Every(time.Hour) },
 		Run: func(ctx context.Context, _ *schedule.Run) error {
-			err := errors.Join(a.prune(ctx), a.Records.CountDays(ctx, time.Now()), oldtexts.Upgrade(ctx, a.db))
-			debug.FreeOSMemory()
-			releaseProgram()
-			return err
+			return errors.Join(a.prune(ctx), a.Records.CountDays(ctx, time.Now()), oldtexts.Upgrade(ctx, a.db))
 		},
+	}
+}
+
+// giveMemoryBack gives back memory that was needed for a while only: when the start is over, and then once an hour, until ctx ends.
+func (a *App) giveMemoryBack(ctx context.Context) {
+	for wait := startGrace; ; wait = time.Hour {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		debug.FreeOSMemory()
+		releaseProgram()
 	}
 }
 

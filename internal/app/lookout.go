@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ import (
 )
 
 const (
+	// lookoutHold is what the replica has that looks at what is about all of them. What is about a replica each looks at itself.
+	lookoutHold = "lookout"
 	// lookEvery is how often the lookout looks at how everything stands.
 	lookEvery = time.Minute
 	// sourcesEvery is how often it looks whether a source has gone silent: that is told in days.
@@ -41,13 +44,27 @@ const (
 // what people were told last, which is stored, so nothing is told twice, or not at all, for
 // a restart.
 func (a *App) lookOut(ctx context.Context) {
-	looks := []func(context.Context) error{
-		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtArchive, a.lookAtDataset,
-		a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtServers, a.lookAtImports, a.lookAtDoor, a.lookAtCertificate,
+	own := []func(context.Context) error{a.lookAtArchive, a.lookAtCertificate}
+	shared := []func(context.Context) error{
+		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtDataset,
+		a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtServers, a.lookAtImports, a.lookAtDoor,
 	}
 	for {
+		looks := own
+		had := a.holds.Has(lookoutHold)
+		mine, err := a.holds.Take(ctx, lookoutHold)
+		if mine {
+			looks = append(slices.Clone(own), shared...)
+			if !had {
+				a.Notices.Forget() // another replica may have told of it meanwhile
+			}
+		}
+		problems := []error{err}
 		for _, look := range looks {
-			if err := look(ctx); err != nil && ctx.Err() == nil {
+			problems = append(problems, look(ctx))
+		}
+		for _, err := range problems {
+			if err != nil && ctx.Err() == nil {
 				a.log.ErrorContext(ctx, "cannot look whether there is something to tell", "error", err)
 			}
 		}
@@ -57,6 +74,14 @@ func (a *App) lookOut(ctx context.Context) {
 		case <-time.After(lookEvery):
 		}
 	}
+}
+
+// here is the key of what is about this replica alone.
+func (a *App) here(key string) string {
+	if a.db.Alone() {
+		return key
+	}
+	return key + " at " + a.replica()
 }
 
 // seldom is look at its first call, and then once in a while.
@@ -208,7 +233,7 @@ func (a *App) lookAtArchive(ctx context.Context) error {
 		return nil
 	}
 	kind := map[archive.Outcome]notify.Kind{archive.Imported: notify.ArchiveImported, archive.Failed: notify.ArchiveFailed, archive.Skipped: notify.ArchiveSkipped}[s.LastOutcome]
-	return a.tell(ctx, "archive", ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported),
+	return a.tell(ctx, a.here("archive"), ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported),
 		notify.Notice{Kind: kind, Reason: s.LastError, Facts: map[string]string{"archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}},
 		overWhen(s.LastOutcome != archive.Failed, notify.Notice{Kind: notify.ArchiveFailed})...)
 }
@@ -377,7 +402,7 @@ func (a *App) lookAtCertificate(ctx context.Context) error {
 			state = at.UTC().Format(time.DateTime)
 		}
 	}
-	return a.tell(ctx, "certificate", state, notify.Notice{Kind: notify.CertificateEnding, About: "certificate", Facts: map[string]string{"expires_at": state + " UTC"}})
+	return a.tell(ctx, a.here("certificate"), state, notify.Notice{Kind: notify.CertificateEnding, About: a.here("certificate"), Facts: map[string]string{"expires_at": state + " UTC"}})
 }
 
 // ended names how some work ended. When each end is news it tells them apart; otherwise,

@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/upkeep/movedb"
 	"watchmark/internal/upkeep/replicas"
 )
@@ -42,7 +43,7 @@ func (a *App) join(ctx context.Context) error {
 }
 
 // free give back what dead incarnations have in hand.
-var free = []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, hold.FreeTx, task.FreeTx}
+var free = []func(ctx context.Context, tx *sql.Tx, dead []int64) error{record.FreeTx, entries.FreeTx, hold.FreeTx, task.FreeTx, notify.FreeTx}
 
 // hasOthers reports whether another replica lives, that requests can go to.
 func (a *App) hasOthers() bool {
@@ -77,6 +78,17 @@ func (d *Data) Incarnation() int64 {
 
 // Live reports whether no other replica may take this one for dead.
 func (d *Data) Live() bool { return d.self == nil || d.self.Live() }
+
+// live is how many replicas share the work.
+func (d *Data) live(ctx context.Context) (n int, err error) {
+	all, err := replica.List(ctx, d.db)
+	for _, one := range all {
+		if one.Heard {
+			n++
+		}
+	}
+	return n, err
+}
 
 // replica is the name of this process among the replicas.
 func (d *Data) replica() string { return d.self.Name }

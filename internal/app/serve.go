@@ -60,6 +60,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	running.Go(func() { a.engine.Run(background, grace) })
 	running.Go(func() { a.lookOut(background) })
+	running.Go(func() { a.giveMemoryBack(background) })
 	running.Go(func() { a.Archiver.Follow(background) })
 	running.Go(func() { a.board.Run(background, a.log) })
 	for _, part := range []interface{ Run(context.Context) }{

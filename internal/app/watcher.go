@@ -14,7 +14,7 @@ import (
 // newWatcher follows media servers. The engine is built before it.
 func (a *App) newWatcher() *watcher.Service {
 	return watcher.NewService(watcher.Config{
-		DB: a.db, Box: a.box, Masker: a.masker, Tasks: a.tasks, Intake: a.engine, Remember: a.Series.Told, Routed: a.engine.Routed, Log: a.log,
+		DB: a.db, Box: a.box, Masker: a.masker, Tasks: a.tasks, Holds: a.holds, Replicas: a.live, Intake: a.engine, Remember: a.Series.Told, Routed: a.engine.Routed, Log: a.log,
 		Dialer:      a.mediaServers(),
 		ForecastFor: a.engine.ForecastFor,
 		Account: func(ctx context.Context, id int64) error {

@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/secret"
@@ -286,7 +287,7 @@ func houseOn(t *testing.T, d *db.DB, box *secret.Box, name string) *house {
 	h.questions = review.NewStore(d, h.mappings)
 	var err error
 	h.notices, err = notify.New(t.Context(), notify.Config{
-		DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
+		DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Holds: hold.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "" },
 	})
 	if err != nil {

@@ -100,7 +100,7 @@ func NewImporter(c ImporterConfig) *Importer {
 // Job imports the newest dump by schedule, and at once when the archive was switched on and there is none.
 func (k *Importer) Job() schedule.Job {
 	return schedule.Job{
-		Name: TaskKind, Look: k.wanted, Run: k.run(k.newest(false)),
+		Name: TaskKind, Own: true, Look: k.wanted, Run: k.run(k.newest(false)),
 		Plan: func() schedule.Plan {
 			if !k.Enabled() {
 				return schedule.Plan{}

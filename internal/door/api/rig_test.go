@@ -311,7 +311,7 @@ func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker,
 	tools := must(channel.NewTools(httpx.Config{Timeout: 20 * time.Second}, time.Now, masker, log))(t)
 	t.Cleanup(tools.Close)
 	n := must(notify.New(t.Context(), notify.Config{
-		DB: d, Changes: changes.New(d), Box: box, Masker: masker, Log: log,
+		DB: d, Changes: changes.New(d), Box: box, Masker: masker, Holds: hold.New(d, dbtest.Self(1), log), Log: log,
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "https://watch.example" },
 	}))(t)

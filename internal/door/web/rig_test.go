@@ -31,6 +31,7 @@ import (
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/reason"
@@ -272,7 +273,7 @@ func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
 		t.Fatal(err)
 	}
 	t.Cleanup(tools.Close)
-	n, err := notify.New(t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Log: slog.New(slog.DiscardHandler),
+	n, err := notify.New(t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Holds: hold.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.English },
 		Base:     func() string { return "" },

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/tell/llm"
@@ -20,6 +21,7 @@ import (
 	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/testkit/browsertest"
+	"watchmark/internal/testkit/dbtest"
 )
 
 // noModel is a language model that is not set up: the pages ask none.
@@ -33,7 +35,7 @@ func (noModel) Chat(context.Context, string, []llm.Message) (llm.Answer, error) 
 
 func (g *rig) newSummaries() *summary.Service {
 	return summary.NewService(summary.Config{
-		Schedule: g.jobs, Tasks: g.tasks, DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
+		Schedule: g.jobs, Tasks: g.tasks, Holds: hold.New(g.db, dbtest.Self(1), slog.New(slog.DiscardHandler)), DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
 		Notify: func(context.Context, *sql.Tx, ...notify.Notice) error { return nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 }
@@ -93,7 +95,7 @@ func (g *rig) fillSummaries(t testing.TB) {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = 'x', lease_until = ? WHERE id = 2`, now.Add(5*time.Minute).UnixMilli())
+		_, err := tx.ExecContext(ctx, `INSERT INTO holds (name, owner) VALUES ('summary 2', 2)`)
 		return err
 	})
 	next := now.Add(15 * time.Hour)

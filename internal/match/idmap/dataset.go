@@ -144,7 +144,7 @@ func (d *Dataset) use(table *Table) {
 // Job fetches the newest table, and loads the one in use before somebody waits for it.
 func (d *Dataset) Job() schedule.Job {
 	return schedule.Job{
-		Name: TaskKind, Run: d.refresh, Busy: ErrRunning,
+		Name: TaskKind, Own: true, Run: d.refresh, Busy: ErrRunning,
 		Plan: func() schedule.Plan {
 			if !d.Enabled() {
 				return schedule.Plan{}

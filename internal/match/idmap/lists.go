@@ -152,7 +152,7 @@ func (k *keptList) parse(document []byte) (*Seasons, error) {
 // Job updates all sources, and reads the stored lists before somebody waits for it.
 func (l *Lists) Job() schedule.Job {
 	return schedule.Job{
-		Name: UpdateKind, Run: l.update, Busy: ErrRunning,
+		Name: UpdateKind, Own: true, Run: l.update, Busy: ErrRunning,
 		Plan: func() schedule.Plan {
 			if !l.Enabled() {
 				return schedule.Plan{}

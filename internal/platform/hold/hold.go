@@ -53,6 +53,9 @@ func New(d *db.DB, self Self, log *slog.Logger) *Holds {
 	return &Holds{db: d, self: self, log: log, mine: map[string]int64{}}
 }
 
+// Incarnation is the number of this replica.
+func (h *Holds) Incarnation() int64 { return h.self.Incarnation() }
+
 // Has reports whether this replica has a name, as far as it knows.
 func (h *Holds) Has(name string) bool {
 	h.mu.Lock()
@@ -106,7 +109,7 @@ func (h *Holds) Give(ctx context.Context, name string) {
 	if by == 0 {
 		return
 	}
-	if err := h.give(ctx, name, by); err != nil {
+	if err := h.give(ctx, name, by); err != nil && !isOver(err) {
 		h.log.ErrorContext(ctx, "cannot give up what one replica has at a time, trying again", "name", name, "error", err)
 		go h.giveLater(name, by)
 	}
@@ -153,11 +156,14 @@ func (h *Holds) giveLater(name string, by int64) {
 			err = h.give(context.Background(), name, by)
 		}
 		end()
-		if err == nil || errors.Is(err, db.ErrClosed) || errors.Is(err, db.ErrEvicted) {
+		if err == nil || isOver(err) {
 			return
 		}
 	}
 }
+
+// isOver reports whether what failed fails for good, after which others get what this replica had by its end or its eviction.
+func isOver(err error) bool { return errors.Is(err, db.ErrClosed) || errors.Is(err, db.ErrEvicted) }
 
 // Alone runs fn while nobody else, here or at another replica, has a name, and waits for that until ctx ends.
 func (h *Holds) Alone(ctx context.Context, name string, fn func() error) error {

@@ -42,6 +42,13 @@ func (s *Service) awaitFirst(ctx context.Context, id int64) {
 	if first == nil {
 		return
 	}
+	// Another replica may follow it: the one where the person signs in does from now on.
+	bounded, cancel := context.WithTimeout(ctx, firstMost)
+	defer cancel()
+	if err := s.Holds.Wait(bounded, loginName(id)); err != nil {
+		return
+	}
+	s.wake.Raise()
 	select {
 	case <-first.ended:
 	case <-time.After(firstMost):

@@ -63,7 +63,7 @@ func (c inTurn) Series(ctx context.Context, of mediaserver.Library, page func([]
 
 // inTurn asks a server in the turn of its login; pause lets the turn go for the time of some work.
 func (s *Service) inTurn(ctx context.Context, id int64, ask func(pause func(work func() error) error) error) error {
-	end, err := s.turns.Take(ctx, id)
+	end, err := s.turn(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Service) inTurn(ctx context.Context, id int64, ask func(pause func(work
 		if err := work(); err != nil {
 			return err
 		}
-		again, err := s.turns.Take(ctx, id)
+		again, err := s.turn(ctx, id)
 		if err == nil {
 			end = again
 		}

@@ -56,7 +56,7 @@ type follower struct {
 
 // alone has the turn of the login while fn works with the login as it is stored now.
 func (f *follower) alone(ctx context.Context, fn func(k known) error) error {
-	end, err := f.turns.Take(ctx, f.id)
+	end, err := f.turn(ctx, f.id)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (f *follower) catchUp(ctx context.Context, way Way) error {
 	})
 	if err == nil {
 		f.caughtUp = time.Now()
-		f.set(way, f.caughtUp.Add(f.every(way)))
+		f.set(ctx, way, f.caughtUp.Add(f.every(way)))
 	}
 	return err
 }

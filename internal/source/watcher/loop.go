@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +15,9 @@ import (
 )
 
 const (
-	// lookEvery is how often the logins are looked at without a signal.
-	lookEvery = time.Minute
+	// lookEvery is how often the logins are looked at without a signal, and lookAtOthers where other replicas may change or need them.
+	lookEvery    = time.Minute
+	lookAtOthers = 5 * time.Second
 	// again is how long after a lost token the server is asked once more, before a person is.
 	again = time.Minute
 	// refusedAgain is how long a server that refuses the person is left alone.
@@ -48,8 +50,22 @@ func (s *Service) Run(ctx context.Context) {
 			s.follow(all)
 			s.arrange(ctx, all, running, &background)
 		}
-		s.wake.Wait(ctx, lookEvery)
+		wait := lookEvery
+		if !s.DB.Alone() {
+			wait = lookAtOthers
+		}
+		s.wake.Wait(ctx, wait)
 	}
+}
+
+// letGo lets another replica have a login, once nobody here asks its server.
+func (s *Service) letGo(ctx context.Context, id int64) {
+	end, err := s.turns.Take(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return
+	}
+	defer end()
+	s.Holds.Give(ctx, loginName(id))
 }
 
 // run notes whether logins are followed.
@@ -62,13 +78,27 @@ func (s *Service) run(is bool) {
 // arrange starts and stops what follows logins, as they are now.
 func (s *Service) arrange(ctx context.Context, all []known, running map[int64]*following, background *sync.WaitGroup) {
 	enabled := s.Enabled()
+	share, leave := s.share(ctx, all, len(running))
+	for id, f := range running {
+		if slices.ContainsFunc(all, func(k known) bool { return k.ID == id }) {
+			continue
+		}
+		<-f.ended // it was forgotten
+		delete(running, id)
+		s.letGo(ctx, id)
+	}
 	for _, k := range all {
 		now := running[k.ID]
-		if now != nil && (k.removed || !enabled || !k.wanted() || k.version != now.version) {
+		lost := now != nil && !s.Holds.Has(loginName(k.ID)) // this replica was evicted, or has given it up
+		if now != nil && (lost || leave[k.ID] || k.removed || !enabled || !k.wanted() || k.version != now.version) {
 			now.stop()
 			<-now.ended
 			now = nil
 			delete(running, k.ID)
+		}
+		if leave[k.ID] {
+			s.letGo(ctx, k.ID)
+			continue
 		}
 		if now != nil {
 			select {
@@ -81,6 +111,15 @@ func (s *Service) arrange(ctx context.Context, all []known, running map[int64]*f
 		if now != nil || !k.removed && (!enabled || !k.wanted()) {
 			continue
 		}
+		if !s.Holds.Has(loginName(k.ID)) && len(running) >= share {
+			continue
+		}
+		if got, err := s.Holds.Take(ctx, loginName(k.ID)); !got {
+			if err != nil && ctx.Err() == nil {
+				s.Log.ErrorContext(ctx, "cannot take a login at a media server", "server", k.Name(), "error", err)
+			}
+			continue
+		}
 		own, stop := context.WithCancel(ctx)
 		f := &following{version: k.version, stop: stop, ended: make(chan struct{})}
 		running[k.ID] = f
@@ -90,6 +129,42 @@ func (s *Service) arrange(ctx context.Context, all []known, running map[int64]*f
 			s.guarded(own, k)
 		})
 	}
+}
+
+// share is how many logins this replica follows at most, and which of them it leaves to others: those that another replica waits for,
+// and one at a time of what is beyond its share.
+func (s *Service) share(ctx context.Context, all []known, has int) (most int, leave map[int64]bool) {
+	if s.DB.Alone() {
+		return len(all), nil
+	}
+	wanted, err := s.Holds.Wanted(ctx)
+	replicas := 1
+	if err == nil {
+		replicas, err = s.Replicas(ctx)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.ErrorContext(ctx, "cannot see which logins at media servers other replicas wait for", "error", err)
+		}
+		return len(all), nil
+	}
+	replicas = max(1, replicas)
+	most = (len(all) + replicas - 1) / replicas
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	leave = map[int64]bool{}
+	for _, k := range all {
+		name := loginName(k.ID)
+		switch {
+		case s.tasks[k.ID] || s.firsts[k.ID] != nil || !s.Holds.Has(name):
+		case slices.Contains(wanted, name):
+			leave[k.ID] = true
+		case has > most:
+			leave[k.ID] = true
+			has = most
+		}
+	}
+	return most, leave
 }
 
 // wanted reports whether there is anything to do for a login.
@@ -152,13 +227,18 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 		defer s.mu.Unlock()
 		delete(s.moods, k.ID)
 	}()
+	if k.Way != Waiting { // by who followed it before
+		if err := s.store.hear(ctx, k.ID, Waiting, time.Time{}); err != nil {
+			return err
+		}
+	}
 	f := &follower{Service: s, id: k.ID, version: k.version, kind: k.Kind, mood: m, shows: shows{}, queue: newQueue(), dropped: map[string]time.Time{}, begun: map[string]bool{}}
 	failures, dead := 0, false
 	for ctx.Err() == nil {
 		began, caughtUp := time.Now(), f.caughtUp
 		err := f.session(ctx)
 		f.endFirst(f.id)
-		f.set(Waiting, time.Time{})
+		f.set(ctx, Waiting, time.Time{})
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -199,10 +279,17 @@ func (s *Service) keepFollowing(ctx context.Context, k known) error {
 }
 
 // set tells how news come in now, and when everything is asked for next.
-func (f *follower) set(way Way, next time.Time) {
+func (f *follower) set(ctx context.Context, way Way, next time.Time) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	same := f.mood.way == way && f.mood.next.Equal(next)
 	f.mood.way, f.mood.next = way, next
+	f.mu.Unlock()
+	if same {
+		return
+	}
+	if err := f.store.hear(context.WithoutCancel(ctx), f.id, way, next); err != nil {
+		f.Log.ErrorContext(ctx, "cannot store how news of a media server come in", "error", err)
+	}
 }
 
 func wait(ctx context.Context, d time.Duration) {

@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
@@ -63,7 +64,7 @@ func newRig(t testing.TB, dir string, fake *fakeServer) *rig {
 	r := &rig{t: t, dir: dir, db: d, fake: fake, began: time.Now(), logs: new(logtest.Buffer), stop: func() {}, series: seriesid.NewStore(d)}
 	r.dialer = &fakeDialer{fakeServer: fake, users: map[string]string{"mira": "pass", "alex": "word"}}
 	r.service = NewService(Config{
-		DB: d, Box: box, Dialer: r.dialer, Masker: &secret.Masker{}, Tasks: task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Intake: intake{d}, Remember: r.series.Told,
+		DB: d, Box: box, Dialer: r.dialer, Masker: &secret.Masker{}, Tasks: task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Holds: hold.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Replicas: func(context.Context) (int, error) { return 1, nil }, Intake: intake{d}, Remember: r.series.Told,
 		Routed: func(context.Context, string) ([]string, reason.Reason, error) {
 			return []string{"mira"}, reason.Reason{}, nil
 		},

@@ -260,7 +260,7 @@ func (w *writing) revise(p planned, status SeedStatus, why reason.Reason) {
 
 // turn takes the turn of the login, until end is called, and reads how some items stand now.
 func (w *writing) turn(ctx context.Context, ids []string) (now map[string]mediaserver.Item, end func(), err error) {
-	end, err = w.turns.Take(ctx, w.login.ID)
+	end, err = w.Service.turn(ctx, w.login.ID)
 	if err != nil {
 		return nil, nil, err
 	}

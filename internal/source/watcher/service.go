@@ -16,6 +16,7 @@ import (
 
 	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
@@ -52,7 +53,11 @@ type Config struct {
 	Dialer Dialer
 	Masker *secret.Masker
 	Tasks  *task.Registry
-	Intake Intake
+	// Holds gives a login to one replica at a time: it follows it, and it alone asks its server.
+	Holds *hold.Holds
+	// Replicas is how many replicas share the logins.
+	Replicas func(ctx context.Context) (int, error)
+	Intake   Intake
 	// Remember keeps the ids of series for events that have none.
 	Remember func(ctx context.Context, series []seriesid.Series) error
 	// Routed is the accounts that name a media-server user, or what to do when none does.
@@ -73,7 +78,7 @@ type Service struct {
 	store store
 	// wake has Run look at the logins anew.
 	wake schedule.Signal
-	// turns are those of logins: requests of one never run in parallel.
+	// turns are those of logins: requests of one never run in parallel; see turn.
 	turns turn.Keys[int64]
 	// followed is whom webhooks may be about; see SeenTx.
 	followed atomic.Pointer[[]followed]
@@ -85,6 +90,21 @@ type Service struct {
 	running bool                 // Run is
 	firsts  map[int64]*firstLook // those that are to come
 	moods   map[int64]*mood      // of the logins that are followed
+	tasks   map[int64]bool       // logins that a task here works on
+}
+
+// turn waits until nobody else asks the server of a login, here or at another replica, and gives the function that ends that. The replica
+// that follows the login gives it up for it.
+func (s *Service) turn(ctx context.Context, id int64) (end func(), err error) {
+	end, err = s.turns.Take(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Holds.Wait(ctx, loginName(id)); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
 }
 
 // mood is how following a login goes.
@@ -96,7 +116,7 @@ type mood struct {
 
 // NewService is a Service.
 func NewService(c Config) *Service {
-	return &Service{Config: c, store: store{c.DB, c.Box}, wake: schedule.NewSignal(), moods: map[int64]*mood{}, firsts: map[int64]*firstLook{}}
+	return &Service{Config: c, store: store{c.DB, c.Box}, wake: schedule.NewSignal(), moods: map[int64]*mood{}, firsts: map[int64]*firstLook{}, tasks: map[int64]bool{}}
 }
 
 // Kick has the Service look at its settings and logins anew.
@@ -140,9 +160,6 @@ func (s *Service) complete(ctx context.Context, l Login) (Login, error) {
 	l.Accounts = append(l.Accounts, accounts...)
 	l.Webhook = time.Since(l.webhookAt) < webhookLately
 	s.mu.Lock()
-	if m := s.moods[l.ID]; m != nil {
-		l.Way, l.NextCatchUp = m.way, pointer(m.next)
-	}
 	if l.State == Connected && s.looks(l.ID) {
 		l.State, l.Problem = SignedOut, looking.With()
 	}
@@ -272,7 +289,7 @@ func (s *Service) Remove(ctx context.Context, id int64) error {
 
 // forget signs out a login that was removed, and removes its rows a few at a time.
 func (s *Service) forget(ctx context.Context, k known) error {
-	end, err := s.turns.Take(ctx, k.ID)
+	end, err := s.turn(ctx, k.ID)
 	if err != nil {
 		return err
 	}

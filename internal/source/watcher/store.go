@@ -1,6 +1,7 @@
 package watcher
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -89,15 +90,16 @@ type library struct {
 
 const loginColumns = `id, kind, url, pin, device, server_id, server_name, server_version, user_id, user_name, media_user_name, credentials, version,
 	state, problem, lost_at, enabled, removed, connected_at, libraries, quirks, choices, cursor_at, compared_at, compared_version, counted, known,
-	skew_seconds, last_event_at, last_event, webhook_at, catch_up`
+	skew_seconds, last_event_at, last_event, webhook_at, catch_up, way, next_at`
 
 // scan reads loginColumns. Keys that cannot be opened are the problem of the login for as long as that lasts.
 func (s store) scan(row db.Row) (l Login, k keys, err error) {
 	var sealed, libraries, quirks, choices, caughtUp string
-	var lost, connected, cursor, compared, event, webhook int64
+	var lost, connected, cursor, compared, event, webhook, next int64
+	var way Way
 	err = row.Scan(&l.ID, &l.Kind, &l.URL, &l.pin, &l.device, &l.ServerID, &l.ServerName, &l.Version, &l.userID, &l.UserName, &l.MediaUserName, &sealed, &l.version,
 		&l.State, &l.Problem, &lost, &l.Enabled, &l.removed, &connected, &libraries, &quirks, &choices, &cursor, &compared, &l.comparedVersion, &l.counted, &l.Known,
-		&l.SkewSeconds, &event, &l.LastEvent, &webhook, &caughtUp)
+		&l.SkewSeconds, &event, &l.LastEvent, &webhook, &caughtUp, &way, &next)
 	if err != nil {
 		return l, k, err
 	}
@@ -107,7 +109,7 @@ func (s store) scan(row db.Row) (l Login, k keys, err error) {
 	if err != nil {
 		return l, k, fmt.Errorf("read media login %d: %w", l.ID, err)
 	}
-	l.Libraries, l.Held, l.Accounts, l.Way = []Library{}, []Held{}, []string{}, Waiting
+	l.Libraries, l.Held, l.Accounts, l.Way, l.NextCatchUp = []Library{}, []Held{}, []string{}, cmp.Or(way, Waiting), pointer(timeOf(next))
 	for _, one := range l.libraries {
 		if !one.Gone {
 			l.Libraries = append(l.Libraries, Library{one.Library, one.Picked})
@@ -270,6 +272,14 @@ func (s store) lead(ctx context.Context, k known) error {
 func (s store) learn(ctx context.Context, l Login) error {
 	return s.write(ctx, l.ID, `UPDATE media_logins SET server_name = ?, server_version = ?, user_name = ?, libraries = ?, quirks = ? WHERE id = ? AND version = ?`,
 		l.ServerName, l.Version, l.UserName, toJSON(l.libraries), toJSON(l.quirks), l.ID, l.version)
+}
+
+// hear stores how news of a login come in, and when everything is asked for next.
+func (s store) hear(ctx context.Context, id int64, way Way, next time.Time) error {
+	if way == Waiting {
+		way = ""
+	}
+	return s.write(ctx, id, `UPDATE media_logins SET way = ?, next_at = ? WHERE id = ?`, way, millis(next), id)
 }
 
 func (s store) write(ctx context.Context, id int64, query string, args ...any) error {

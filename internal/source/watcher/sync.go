@@ -50,7 +50,7 @@ func (s *Service) Sync(ctx context.Context, id int64) (*task.Task, error) {
 	}
 	return s.startAlone(ctx, SyncTask, id, func(ctx context.Context, t *task.Task) error {
 		defer s.kick(id)
-		end, err := s.turns.Take(ctx, id)
+		end, err := s.turn(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -87,11 +87,25 @@ func (s *Service) ready(ctx context.Context, id int64) (known, error) {
 
 // startAlone starts a task of a login, unless another one asks its server already.
 func (s *Service) startAlone(ctx context.Context, kind string, id int64, work func(ctx context.Context, t *task.Task) error) (*task.Task, error) {
-	t, err := s.Tasks.Start(ctx, task.Spec{Kind: kind, About: id, Alone: loginName(id)}, work)
+	t, err := s.Tasks.Start(ctx, task.Spec{Kind: kind, About: id, Alone: loginName(id)}, func(ctx context.Context, t *task.Task) error {
+		s.works(id, true)
+		defer s.works(id, false)
+		return work(ctx, t)
+	})
 	if errors.Is(err, task.ErrRunning) {
 		return nil, ErrRunning
 	}
 	return t, err
+}
+
+// works notes whether a task here works on a login, which is not given up meanwhile.
+func (s *Service) works(id int64, is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks[id] = is
+	if !is {
+		delete(s.tasks, id)
+	}
 }
 
 // loginName is what one replica at a time has of a login, and one task at a time does.

@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify/channel"
@@ -33,7 +34,9 @@ type Config struct {
 	Changes *changes.Board
 	Box     *secret.Box
 	Masker  *secret.Masker
-	Log     *slog.Logger
+	// Holds says which replica sends: one does, for all channels.
+	Holds *hold.Holds
+	Log   *slog.Logger
 	// Open makes a channel ready to send, from its Type and Config. It asks nobody. Its error says what is wrong with
 	// the config, without what is secret in it; a *reason.FieldError names the field.
 	Open func(Channel) (channel.Sender, error)
@@ -69,13 +72,9 @@ type standing struct {
 	all   []int64        // the ids of the enabled channels, in order
 }
 
-// New is a Notifier over what the database holds. Deliveries that the last process had begun and not ended may
-// have arrived: they become unsure.
+// New is a Notifier over what the database holds.
 func New(ctx context.Context, c Config) (*Notifier, error) {
 	n := &Notifier{Config: c, woken: make(chan struct{}, 1), outlets: map[int64]*outlet{}, states: map[string]string{}}
-	if err := n.takeUp(ctx); err != nil {
-		return nil, err
-	}
 	if err := n.renew(ctx); err != nil {
 		return nil, err
 	}

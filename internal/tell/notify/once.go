@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"watchmark/internal/platform/db"
 )
 
 // Once keeps that something, named by key, is in a state now, with the notices that tell of
 // the change, in one transaction. It does nothing while the state is the one that was kept,
-// so a state is told once, whenever the service is started anew. The empty state is the one
-// of what was never kept: nothing is wrong with it. tell is given the state before. Of one
-// key there is one caller at a time.
+// so a state is told once, whenever the service is started anew and by whichever replica. The empty state is the one
+// of what was never kept: nothing is wrong with it. tell is given the state before. What was kept is remembered: where
+// another replica may have told of a key meanwhile, call Forget first.
 func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before string) []Notice) error {
 	n.mu.Lock()
 	before, known := n.states[key]
@@ -20,27 +21,51 @@ func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before
 	if known && before == state {
 		return nil
 	}
-	err := n.DB.Read().QueryRowContext(ctx, `SELECT state FROM notice_states WHERE key = ?`, key).Scan(&before)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("read what was told of %s: %w", key, err)
+	before, err := stateOf(ctx, n.DB.Read(), key)
+	if err != nil {
+		return err
 	}
 	if before == state {
 		n.keep(key, state)
 		return nil
 	}
+	told := false
 	err = n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO notice_states (key, state, updated_at) VALUES (?, ?, ?)
+		before, err := stateOf(ctx, tx, key)
+		if told = before != state; err != nil || !told {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO notice_states (key, state, updated_at) VALUES (?, ?, ?)
 			ON CONFLICT (key) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at`, key, state, time.Now().UnixMilli())
 		if err != nil {
 			return fmt.Errorf("keep what was told of %s: %w", key, err)
 		}
 		return n.AddTx(ctx, tx, tell(before)...)
 	})
-	if err == nil {
-		n.keep(key, state)
+	if err != nil {
+		return err
+	}
+	n.keep(key, state)
+	if told {
 		n.Wake()
 	}
-	return err
+	return nil
+}
+
+// stateOf is the state that is kept of a key.
+func stateOf(ctx context.Context, from db.Querier, key string) (state string, err error) {
+	err = from.QueryRowContext(ctx, `SELECT state FROM notice_states WHERE key = ?`, key).Scan(&state)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("read what was told of %s: %w", key, err)
+	}
+	return state, nil
+}
+
+// Forget has what is kept read anew.
+func (n *Notifier) Forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.states)
 }
 
 // statesMost bounds what is remembered: states of accounts that are gone are never asked for again.

@@ -14,7 +14,7 @@ import (
 // State is how a delivery stands.
 type State string
 
-// The states. Unsure was being sent when the process ended: it may have arrived, and only a person sends it again.
+// The states. Unsure was being sent when its replica ended: it may have arrived, and only a person sends it again.
 // Dropped was not sent: too much waited for the channel, or channel or rule were switched off.
 const (
 	Waiting State = "waiting"
@@ -83,10 +83,15 @@ func (n *Notifier) Resend(ctx context.Context, deliveryID int64) error {
 	return err
 }
 
-// takeUp makes unsure what the last process had begun to send.
-func (n *Notifier) takeUp(ctx context.Context) error {
-	return n.exec(ctx, `UPDATE deliveries SET state = 'unsure', problem = ?, updated_at = ? WHERE state = 'sending'`,
-		errCut.With(), time.Now().UnixMilli())
+// FreeTx makes unsure what dead incarnations had begun to send and not ended, within tx: it may have arrived.
+func FreeTx(ctx context.Context, tx *sql.Tx, dead []int64) error {
+	list, args := db.In(dead)
+	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'unsure', problem = ?, updated_at = ? WHERE state = 'sending' AND owner IN `+list,
+		append([]any{errCut.With(), time.Now().UnixMilli()}, args...)...)
+	if err != nil {
+		return fmt.Errorf("take for unsure what evicted replicas sent: %w", err)
+	}
+	return nil
 }
 
 // dropOfRule drops what waits for a rule that is gone or off.

@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
@@ -61,7 +62,10 @@ func (r *rig) open() {
 	d := dbtest.OpenIn(r.t, r.dir)
 	box, err := secret.OpenBox(r.dir, "", false)
 	must(r.t, err)
-	r.Notifier, err = notify.New(r.t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: r.masker, Log: slog.New(slog.DiscardHandler),
+	must(r.t, d.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error { // as the service does that joins
+		return errors.Join(hold.FreeTx(ctx, tx, []int64{0, 1}), notify.FreeTx(ctx, tx, []int64{0, 1}))
+	}))
+	r.Notifier, err = notify.New(r.t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: r.masker, Holds: hold.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 		Open: func(c notify.Channel) (channel.Sender, error) {
 			if strings.Contains(c.Config.Reveal(), "unusable") {
 				return nil, errors.New("the address is missing")

@@ -69,7 +69,8 @@ func (n *Notifier) setBusy(o *outlet, busy bool) {
 	o.busy = busy
 }
 
-// Run sends what waits, until ctx ends. A message that is on its way then gets five seconds more. It may run once.
+// Run sends what waits, until ctx ends, while this replica is the one that sends; another one takes over once it stops or is evicted. A
+// message that is on its way at the end gets five seconds more. It may run once.
 func (n *Notifier) Run(ctx context.Context) {
 	var sends sync.WaitGroup
 	defer sends.Wait()
@@ -106,19 +107,35 @@ func (n *Notifier) Run(ctx context.Context) {
 	}
 }
 
-// idle is how long it rests when nothing is known to come due. Wake ends it.
-const idle = time.Hour
+const (
+	// senderHold is what the replica that sends has.
+	senderHold = "notices"
+	// idle is how long it rests when nothing is known to come due. Wake ends it.
+	idle = time.Hour
+	// idleOfOthers is that where other replicas add notices, too, or may be the one that sends.
+	idleOfOthers = 2 * time.Second
+)
 
 // startSends starts a send for every channel that can send now, and reports after how long to do so again.
 func (n *Notifier) startSends(ctx context.Context, start func(*outlet, Channel, group)) time.Duration {
-	channels, err := n.withWork(ctx)
+	wait := idle
+	if !n.DB.Alone() {
+		wait = idleOfOthers
+	}
+	mine, err := n.Holds.Take(ctx, senderHold)
+	if err == nil && !mine {
+		return wait
+	}
+	var channels []Channel
+	if err == nil {
+		channels, err = n.withWork(ctx)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			n.Log.ErrorContext(ctx, "cannot read which notices wait, trying again", "error", err)
 		}
 		return time.Minute
 	}
-	wait := idle
 	for _, c := range channels {
 		o := n.outlet(c)
 		if n.isBusy(o) {

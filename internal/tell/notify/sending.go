@@ -65,9 +65,9 @@ func (n *Notifier) claim(ctx context.Context, c Channel, g group) (parcel, error
 			p.message = rand.Text()
 		}
 		now := time.Now().UnixMilli()
-		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = 'sending', message_id = ?, tries = tries + 1, updated_at = ?,
+		_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = 'sending', owner = ?, message_id = ?, tries = tries + 1, updated_at = ?,
 			tried_at = CASE WHEN tried_at = 0 THEN ? ELSE tried_at END
-			WHERE state = 'waiting' AND channel_id = ? AND rule_id = ? AND message_id = ? AND id <= ?`, p.message, now, now, c.ID, g.rule, g.message, last)
+			WHERE state = 'waiting' AND channel_id = ? AND rule_id = ? AND message_id = ? AND id <= ?`, n.Holds.Incarnation(), p.message, now, now, c.ID, g.rule, g.message, last)
 		if err != nil {
 			return fmt.Errorf("begin to send to notification channel %d: %w", c.ID, err)
 		}
@@ -168,7 +168,7 @@ func (n *Notifier) settle(ctx context.Context, p parcel, o outcome) {
 			break
 		}
 		n.Log.ErrorContext(ctx, "cannot store what became of a message, trying again", "channel", p.channel.ID, "error", err)
-		if ctx.Err() != nil || errors.Is(err, db.ErrClosed) {
+		if ctx.Err() != nil || errors.Is(err, db.ErrClosed) || errors.Is(err, db.ErrEvicted) { // then it is unsure
 			return
 		}
 		sleep(ctx, storeAgain)

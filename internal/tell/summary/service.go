@@ -2,7 +2,6 @@ package summary
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
@@ -56,6 +56,7 @@ type Config struct {
 	// Schedule has Scheduled, which the caller adds; Tasks are the runs that persons start.
 	Schedule *schedule.Registry
 	Tasks    *task.Registry
+	Holds    *hold.Holds
 	Log      *slog.Logger
 }
 
@@ -69,7 +70,7 @@ type Service struct {
 }
 
 // NewService is a Service; its Scheduled runs what is due by schedule.
-func NewService(c Config) *Service { return &Service{Config: c, store: store{c.DB}} }
+func NewService(c Config) *Service { return &Service{Config: c, store: store{c.DB, c.Holds}} }
 
 // JobsJob is the name of the job that runs the jobs.
 const JobsJob = "summaries"
@@ -202,11 +203,11 @@ func (s *Service) Test(ctx context.Context, name string) (Result, error) {
 
 // run runs the job of a name: of the schedule at slot, as which it was seen, or now for a person.
 func (s *Service) run(ctx context.Context, name string, slot time.Time, seen *Job) (Result, error) {
-	owner := rand.Text()
-	j, err := s.store.claim(ctx, name, owner, seen)
+	j, err := s.store.claim(ctx, name, seen)
 	if err != nil {
 		return Result{}, err
 	}
+	defer s.Holds.Give(ctx, holdOf(j.ID))
 	starter, to := ByPerson, time.Now()
 	if seen != nil {
 		// Up to its time, so that the next run begins where this one ends.
@@ -216,9 +217,9 @@ func (s *Service) run(ctx context.Context, name string, slot time.Time, seen *Jo
 	// What was made, or let go, is written even when the service is stopping.
 	storing := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
-		return Result{}, errors.Join(ctx.Err(), s.store.release(storing, j.ID, owner))
+		return Result{}, ctx.Err()
 	}
-	r.ID, err = s.store.finish(storing, j, owner, slot, r, func(ctx context.Context, tx *sql.Tx) error {
+	r.ID, err = s.store.finish(storing, j, slot, r, func(ctx context.Context, tx *sql.Tx) error {
 		return s.Notify(ctx, tx, s.notices(j, r)...)
 	})
 	if err != nil {

@@ -6,23 +6,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 )
 
 // store is the SQL of jobs and results.
-type store struct{ db *db.DB }
+type store struct {
+	db    *db.DB
+	holds *hold.Holds
+}
 
-const jobColumns = `j.id, j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, j.lease_until, j.created_at, j.updated_at`
+const jobColumns = `j.id, j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, EXISTS (SELECT 1 FROM holds WHERE holds.name = 'summary ' || j.id), j.created_at, j.updated_at`
 
 // scanJob reads jobColumns, and more after them.
 func scanJob(row db.Row, more ...any) (Job, error) {
 	var j Job
 	var channels string
-	var planned, lease, created, updated int64
-	err := row.Scan(append([]any{&j.ID, &j.Name, &j.Enabled, &j.Cron, &j.DaysBack, &j.User, &j.Prompt, &j.MaxRecords, &channels, &j.SkipEmpty, &planned, &lease, &created, &updated}, more...)...)
+	var planned, created, updated int64
+	err := row.Scan(append([]any{&j.ID, &j.Name, &j.Enabled, &j.Cron, &j.DaysBack, &j.User, &j.Prompt, &j.MaxRecords, &channels, &j.SkipEmpty, &planned, &j.Running, &created, &updated}, more...)...)
 	if err != nil {
 		return Job{}, err
 	}
@@ -30,14 +35,7 @@ func scanJob(row db.Row, more ...any) (Job, error) {
 		return Job{}, fmt.Errorf("decode the channels of summary job %d: %w", j.ID, err)
 	}
 	j.plannedFrom, j.CreatedAt, j.UpdatedAt = time.UnixMilli(planned), time.UnixMilli(created), time.UnixMilli(updated)
-	j.Running = isHeld(lease, time.Now())
 	return j, nil
-}
-
-// isHeld reports whether a lease holds. One that ends later than any can is none: the clock was set
-// back since it was given.
-func isHeld(until int64, now time.Time) bool {
-	return until > now.UnixMilli() && until <= now.Add(leaseLife).UnixMilli()
 }
 
 // jobs lists every job by name, with how it last came out.
@@ -159,13 +157,13 @@ func (s store) remove(ctx context.Context, name string) error {
 	})
 }
 
-// leaseLife is how long a run may hold its job. What a killed process held is free after that.
-const leaseLife = longestRun + 30*time.Second
+// holdOf is what the replica has that runs a job.
+func holdOf(id int64) string { return "summary " + strconv.FormatInt(id, 10) }
 
-// claim holds the job of a name for owner, which names one run. It returns ErrNotFound, or
+// claim holds the job of a name for a run. It returns ErrNotFound, or
 // ErrRunning while another run holds it. Of a run by schedule seen is the job as it was found due;
-// ErrRunning then also says that another process was faster.
-func (s store) claim(ctx context.Context, name, owner string, seen *Job) (Job, error) {
+// ErrRunning then also says that another replica was faster.
+func (s store) claim(ctx context.Context, name string, seen *Job) (Job, error) {
 	var claimed Job
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		j, err := job(ctx, tx, name)
@@ -175,43 +173,35 @@ func (s store) claim(ctx context.Context, name, owner string, seen *Job) (Job, e
 		if j.Running || seen != nil && (!j.Enabled || !j.plannedFrom.Equal(seen.plannedFrom)) {
 			return ErrRunning
 		}
-		// By the time before the wait for the writer, the lease would be shorter.
-		_, err = tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = ?, lease_until = ? WHERE id = ?`, owner, time.Now().Add(leaseLife).UnixMilli(), j.ID)
-		if err != nil {
-			return fmt.Errorf("hold summary job %d: %w", j.ID, err)
-		}
 		claimed = j
-		return nil
+		got, err := s.holds.TakeTx(ctx, tx, holdOf(j.ID))
+		if err == nil && !got {
+			err = ErrRunning
+		}
+		return err
 	})
+	if err == nil {
+		s.holds.Took(holdOf(claimed.ID))
+	}
 	return claimed, err
 }
 
-// release ends the hold of owner and keeps nothing of its run.
-func (s store) release(ctx context.Context, id int64, owner string) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = '', lease_until = 0 WHERE id = ? AND lease_owner = ?`, id, owner); err != nil {
-			return fmt.Errorf("release summary job %d: %w", id, err)
-		}
-		return nil
-	})
-}
-
 // errLost is returned by finish for a run that does not hold its job any more.
-var errLost = errors.New("the summary job was removed, or run again, while this run was under way")
+var errLost = errors.New("the summary job was removed, or given to another replica, while this run was under way")
 
-// finish ends the hold of owner on a job, as it was claimed, and keeps the result of its run, and whatever
+// finish ends the hold on a job, as it was claimed, and keeps the result of its run, and whatever
 // more writes, all or nothing. slot is the time of the schedule that was run; zero for a person.
-func (s store) finish(ctx context.Context, j Job, owner string, slot time.Time, r Result, more func(ctx context.Context, tx *sql.Tx) error) (int64, error) {
+func (s store) finish(ctx context.Context, j Job, slot time.Time, r Result, more func(ctx context.Context, tx *sql.Tx) error) (int64, error) {
 	planned := slot
 	if slot.IsZero() {
 		planned = j.plannedFrom
 	}
 	var result int64
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		held, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET lease_owner = '', lease_until = 0, planned_from = CASE WHEN planned_from = ? THEN ? ELSE planned_from END
-			WHERE id = ? AND lease_owner = ?`, j.plannedFrom.UnixMilli(), planned.UnixMilli(), j.ID, owner)
+		held, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET planned_from = CASE WHEN planned_from = ? THEN ? ELSE planned_from END
+			WHERE id = ? AND EXISTS (SELECT 1 FROM holds WHERE name = ? AND owner = ?)`, j.plannedFrom.UnixMilli(), planned.UnixMilli(), j.ID, holdOf(j.ID), s.holds.Incarnation())
 		if err != nil {
-			return fmt.Errorf("release summary job %d: %w", j.ID, err)
+			return fmt.Errorf("keep when summary job %d ran: %w", j.ID, err)
 		}
 		if n, err := held.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, errLost)

@@ -15,6 +15,7 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
@@ -82,10 +83,10 @@ func newRig(t *testing.T, dir string) *rig {
 // service is one process.
 func (r *rig) service() *summary.Service {
 	log := slog.New(slog.DiscardHandler)
-	jobs, tasks, _ := jobtest.New(r.db, log)
+	jobs, tasks, holds := jobtest.New(r.db, log)
 	r.t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	k := summary.NewService(summary.Config{
-		Schedule: jobs, Tasks: tasks, DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() bilingual.Language { return r.language }, Next: settings.NextRun, Log: log,
+		Schedule: jobs, Tasks: tasks, Holds: holds, DB: r.db, Records: record.NewStore(r.db), Model: r.model, Language: func() bilingual.Language { return r.language }, Next: settings.NextRun, Log: log,
 		Notify: func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -363,17 +364,15 @@ func TestAJobRunsOnceAtATime(t *testing.T) {
 		t.Errorf("%d results", len(got))
 	}
 	r.model.set(answers("Done."))
-	hold := func(until time.Duration) {
-		execute(t, r.db, `UPDATE summary_jobs SET lease_owner = 'gone', lease_until = ?`, time.Now().Add(until).UnixMilli())
+	execute(t, r.db, `INSERT INTO holds (name, owner) SELECT 'summary ' || id, 1099511627776 FROM summary_jobs`)
+	if _, err := one.Trigger(t.Context(), "daily"); !errors.Is(err, summary.ErrRunning) {
+		t.Errorf("while another replica has it: %v", err)
 	}
-	for name, c := range map[string]struct {
-		until time.Duration
-		works bool
-	}{"held by another": {time.Minute, false}, "by one that is gone": {-time.Second, true}, "by a clock that was set back": {time.Hour, true}} {
-		hold(c.until)
-		if _, err := one.Trigger(t.Context(), "daily"); (err == nil) != c.works {
-			t.Errorf("%s: %v", name, err)
-		}
+	if err := r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return hold.FreeTx(ctx, tx, []int64{1 << 40}) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.Trigger(t.Context(), "daily"); err != nil {
+		t.Errorf("after the eviction of that: %v", err)
 	}
 }
 
@@ -529,8 +528,8 @@ func TestFailedRunsAreTold(t *testing.T) {
 
 func TestARunThatLostItsJobTellsNothing(t *testing.T) {
 	for name, lose := range map[string]string{
-		"the job is removed":                     `DELETE FROM summary_jobs`,
-		"another run holds it since it was slow": `UPDATE summary_jobs SET lease_owner = 'another'`,
+		"the job is removed":     `DELETE FROM summary_jobs`,
+		"another replica has it": `UPDATE holds SET owner = 1099511627776`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, dbtest.Folder(t))

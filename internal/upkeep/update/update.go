@@ -66,7 +66,7 @@ const JobName = "update_check"
 // Job asks once a day, and soon after the start or a change of the address: what is known is not kept over a restart.
 func (c *Checker) Job() schedule.Job {
 	return schedule.Job{
-		Name: JobName, Quiet: true, Run: c.check,
+		Name: JobName, Own: true, Quiet: true, Run: c.check,
 		Plan: func() schedule.Plan {
 			if c.URL() == "" {
 				return schedule.Plan{}
