@@ -120,6 +120,15 @@ func (d *Data) checkDatabase(ctx context.Context, dir string) Check {
 // checkClock holds the clock against what was written last.
 func (d *Data) checkClock(ctx context.Context) Check {
 	const name = "clock"
+	if !d.db.Alone() {
+		there, err := d.db.Now(ctx)
+		if err != nil {
+			return ill(name, "%v", err)
+		}
+		if off := time.Now().Round(0).Sub(there); off.Abs() > clockMost {
+			return ill(name, "it is %s here, and %s at the database: set the clocks, and let them be kept by NTP", time.Now().Format(time.DateTime), there.Format(time.DateTime))
+		}
+	}
 	now := time.Now()
 	newest, err := d.Records.Newest(ctx)
 	switch {

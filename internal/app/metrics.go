@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/source/watcher"
+	"watchmark/internal/upkeep/replicas"
 )
 
 // meters is what GET /metrics answers.
@@ -145,6 +146,10 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 			servers[string(l.State)]++
 		}
 	}
+	overview, err := m.overview().Overview(ctx)
+	if err != nil {
+		return nil, err
+	}
 	families := []metrics.Family{
 		gauge("watchmark_build_info", "The program; the value is always 1.", []string{"version", "go"}, metrics.Sample{Labels: []string{Version(), runtime.Version()}, Value: 1}),
 		counter("watchmark_webhook_requests_total", "Requests to the webhooks, by source, outcome (accepted, ignored, refused) and HTTP status.", &m.requests, "source", "outcome", "code"),
@@ -165,7 +170,35 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 		gauge("watchmark_job_failing", "1 while the last run of scheduled work failed.", []string{"work"}, now.jobs.failing...),
 		gauge("watchmark_database_bytes", "Size of the database, its journal included.", nil, metrics.Sample{Value: float64(m.db.Size())}),
 	}
+	families = append(families, m.shared(overview)...)
 	return append(families, m.process()...), nil
+}
+
+// shared is what replicas have in common, told alike by each, and what this one did for the others.
+func (m *meters) shared(o replicas.Overview) []metrics.Family {
+	states := map[string]float64{string(replicas.Live): 0, string(replicas.Silent): 0, string(replicas.Gone): 0}
+	name := ""
+	for _, r := range o.Replicas {
+		states[string(r.State)]++
+		if r.Self {
+			name = r.Name
+		}
+	}
+	var left, banned []metrics.Sample
+	for _, b := range o.Budgets {
+		if b.Account == 0 {
+			labels := []string{b.Host, b.Egress}
+			left = append(left, metrics.Sample{Labels: labels, Value: float64(b.Left)})
+			banned = append(banned, metrics.Sample{Labels: labels, Value: truth(b.BannedUntil != nil)})
+		}
+	}
+	return []metrics.Family{
+		gauge("watchmark_replica_info", "This replica; the value is always 1.", []string{"replica", "egress"}, metrics.Sample{Labels: []string{name, m.Settings.Current().Catalog.Egress}, Value: 1}),
+		gauge("watchmark_replicas", "Replicas on the database by state, the same at each of them.", []string{"state"}, samplesOf(states)...),
+		counter("watchmark_replica_evictions_total", "Replicas that this one took for dead because the database had not heard of them.", &m.self.Evictions),
+		gauge("watchmark_catalog_budget_requests", "Requests to Bangumi that may be sent at once, by host and way out, the same at each replica.", []string{"host", "egress"}, left...),
+		gauge("watchmark_catalog_banned", "1 while Bangumi accepts no requests of a way out, the same at each replica.", []string{"host", "egress"}, banned...),
+	}
 }
 
 func gauge(name, help string, labels []string, samples ...metrics.Sample) metrics.Family {

@@ -42,6 +42,7 @@ func (m *meters) begin() {
 	m.calls.Begin(services, []string{"2xx", "3xx", "4xx", "5xx", "failed"})
 	m.callTime.Begin(services)
 	m.Notices.Sent.Begin(names(channel.Types()), names([]notify.State{notify.Sent, notify.Waiting, notify.Failed, notify.Unsure}))
+	m.self.Evictions.Begin()
 	m.tasks.Ended.Begin(taskKinds, names([]task.State{task.Done, task.Failed, task.Cancelled}))
 }
 
