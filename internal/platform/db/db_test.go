@@ -126,17 +126,16 @@ func TestParallelWritersAndReadersNeverFindTheDatabaseLocked(t *testing.T) {
 }
 
 func TestDatabaseOfANewerProgramIsRefused(t *testing.T) {
-	onBoth(t, func(t *testing.T, p place) {
-		d := p.open(t)
-		exec(t, d, `UPDATE goose_db_version SET version_id = version_id + 1000 WHERE version_id > 0`)
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
-		_, err := p.tryOpen(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "newer program") {
-			t.Fatalf("error %v, want one that says so", err)
-		}
-	})
+	p := place{folder: t.TempDir()} // a server may be newer: TestAnOlderProgramWorksOnANewerDatabaseUpToTheFloor
+	d := p.open(t)
+	exec(t, d, `UPDATE goose_db_version SET version_id = version_id + 1000 WHERE version_id > 0`)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.tryOpen(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "newer program") {
+		t.Fatalf("error %v, want one that says so", err)
+	}
 }
 
 func TestMigrationCopiesTheDatabaseFirstAndKeepsThree(t *testing.T) {

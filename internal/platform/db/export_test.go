@@ -8,6 +8,9 @@ var OpenWith, OpenServerWith = open, openServer
 // Migrations are the files of all migrations.
 var Migrations fs.FS = migrationFiles
 
+// IdleTrusted is how long after its last use a connection is taken to be whole.
+var IdleTrusted = &idleTrusted
+
 // Trips counts the messages to the server that were waited for.
 func Trips(d *DB) int64 { return d.engine.(*server).dial.trips.Load() }
 

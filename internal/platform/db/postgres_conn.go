@@ -17,14 +17,15 @@ const (
 	// dialTime is how long a connection may take to be made, and answerTime how long an answer may take: somewhat longer than the
 	// server works on it. Then the network is cut.
 	dialTime, answerTime = 5 * time.Second, 20 * time.Second
-	// idleTrusted is how long after its last use a connection is taken to be whole without a look.
-	idleTrusted = time.Second
 	// keptPlans is how many prepared statements a connection takes to its next use.
 	keptPlans = 300
 	commit    = "COMMIT"
 	// mostWaiting is how many statements wait to be sent together.
 	mostWaiting = 200
 )
+
+// idleTrusted is how long after its last use a connection is taken to be whole without a look.
+var idleTrusted = time.Second
 
 // prepared are the statements that the server is asked about before they are run: it tells the types of their arguments. Others
 // have none.

@@ -55,6 +55,25 @@ func TestAnErrorOfAStatementLeavesNothingWhereverItComesOut(t *testing.T) {
 				t.Errorf("%s: %d settings", name, n)
 			}
 		}
+		err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			results := []sql.Result{}
+			for _, key := range []string{"b", "a", "c"} {
+				result, err := tx.ExecContext(ctx, addSetting, key)
+				if err != nil {
+					return err
+				}
+				results = append(results, result)
+			}
+			for i := range results[1:] {
+				if n, err := results[len(results)-1-i].RowsAffected(); err == nil {
+					t.Errorf("what came to nothing is told to have changed %d rows", n)
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			t.Error("a transaction is committed, of which a statement failed")
+		}
 		exec(t, d, addSetting, "b") // the connection is whole
 	})
 }
@@ -152,6 +171,7 @@ func TestValuesAreTheSameOnBoth(t *testing.T) {
 			{`SELECT 'Übel' LIKE ?`, []any{"üb%"}, "0"},
 			{`SELECT 'a%b' LIKE ? ESCAPE '\'`, []any{db.Containing("A%")}, "1"},
 			{`SELECT ?`, []any{"a\x00b\xffc"}, "a\uFFFDb\uFFFDc"},
+			{`SELECT ?`, []any{"a\x00b"}, "a\uFFFDb"},
 			{`SELECT ?`, []any{nil}, "<nil>"},
 			{`SELECT COUNT(*) FROM settings WHERE updated_at > 0 AND +key = ? GROUP BY +key UNION ALL SELECT 7`, []any{"a"}, "7"},
 			{`SELECT CASE WHEN json_valid(?) THEN json_extract('{"text":"so"}', '$.text') ELSE 'no' END`, []any{`{"a":1}`}, "so"},
@@ -392,11 +412,11 @@ func TestAServerThatIsGoneIsToldAndComesBack(t *testing.T) {
 	}
 	defer func() { _ = d.Close() }()
 	exec(t, d, addSetting, "a")
-	cluster.Stop(t, "immediate")
 	add := func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, addSetting, "b")
 		return err
 	}
+	cluster.Stop(t, "immediate")
 	for _, err := range []error{d.Write(t.Context(), add), d.WriteShared(t.Context(), add), d.Alive(t.Context()), d.Read().QueryRowContext(t.Context(), "SELECT 1").Scan(new(int))} {
 		if !errors.Is(err, db.ErrStorage) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "disk of the data folder") {
 			t.Errorf("of a server that is gone: %v", err)
@@ -406,9 +426,17 @@ func TestAServerThatIsGoneIsToldAndComesBack(t *testing.T) {
 	if err := d.Alive(t.Context()); err != nil {
 		t.Errorf("of a server that came back: %v", err)
 	}
+	defer func(trusted time.Duration) { *db.IdleTrusted = trusted }(*db.IdleTrusted)
+	*db.IdleTrusted = 0 // as after a second in which nobody wrote
+	if err := d.WriteShared(t.Context(), add); err != nil {
+		t.Error(err)
+	}
 	cluster.Stop(t, "fast")
 	cluster.Again(t)
-	if err := d.WriteShared(t.Context(), add); err != nil { // on a connection that broke while nobody used it
+	if err := d.WriteShared(t.Context(), func(ctx context.Context, tx *sql.Tx) error { // on a connection that broke meanwhile
+		_, err := tx.ExecContext(ctx, addSetting, "c")
+		return err
+	}); err != nil {
 		t.Error(err)
 	}
 }
