@@ -224,7 +224,7 @@ func (k *Service) CompleteLogin(ctx context.Context, caller, email, otp string) 
 
 // over is the error of a sign-in that ended by its code.
 func (k *Service) over(ctx context.Context, reason error) error {
-	wait, err := mailWait(ctx, k.store.db.Read(), time.Now())
+	_, wait, err := mailWait(ctx, k.store.db.Read())
 	if err != nil {
 		k.Log.ErrorContext(ctx, "cannot tell when a new mail may be asked for", "error", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/trackertest"
 )
 
@@ -298,6 +299,9 @@ func TestSignInsOfDifferentCallersAreNeverMixed(t *testing.T) {
 }
 
 func TestCooldownAndLifeOfACode(t *testing.T) {
+	if dbtest.OnServer() {
+		t.Skip("the clock of a server goes on by itself")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()

@@ -267,14 +267,11 @@ func (s store) clear(ctx context.Context, id int64) error {
 // it returns how long to wait instead. A time ahead of now is from before the clock was set back, and holds nobody up.
 func (s store) claimMail(ctx context.Context) (at time.Time, wait time.Duration, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		at, wait = time.Now(), 0
-		got, err := changed(tx.ExecContext(ctx, `INSERT INTO tracker_mail (id, asked_at) VALUES (1, ?)
-			ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at WHERE tracker_mail.asked_at <= ? OR tracker_mail.asked_at > excluded.asked_at`,
-			at.UnixMilli(), at.Add(-MailCooldown).UnixMilli()))
-		if err != nil || got {
+		// The time is that of the database, once others that ask are through.
+		if at, wait, err = mailWait(ctx, tx); err != nil || wait > 0 {
 			return err
 		}
-		wait, err = mailWait(ctx, tx, at)
+		_, err = tx.ExecContext(ctx, `INSERT INTO tracker_mail (id, asked_at) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET asked_at = excluded.asked_at`, at.UnixMilli())
 		return err
 	})
 	if err != nil {
@@ -295,23 +292,19 @@ func (s store) freeMail(ctx context.Context, at time.Time) error {
 	return nil
 }
 
-// mailWait is how long at a time the next mail has to wait; 0 when it may be asked for.
-func mailWait(ctx context.Context, q interface {
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-}, at time.Time) (time.Duration, error) {
-	var asked int64
-	err := q.QueryRowContext(ctx, `SELECT asked_at FROM tracker_mail`).Scan(&asked)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
+// mailWait is the time by the database's clock, and how long the next mail has to wait then; 0 when it may be asked for.
+func mailWait(ctx context.Context, q db.Querier) (at time.Time, wait time.Duration, err error) {
+	var now int64
+	var asked sql.NullInt64
+	if err := q.QueryRowContext(ctx, `SELECT now_ms(), (SELECT asked_at FROM tracker_mail)`).Scan(&now, &asked); err != nil {
+		return at, 0, fmt.Errorf("read when a sign-in mail was asked for: %w", err)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("read when a sign-in mail was asked for: %w", err)
+	at = time.UnixMilli(now)
+	wait = MailCooldown - at.Sub(time.UnixMilli(asked.Int64))
+	if !asked.Valid || wait > MailCooldown {
+		return at, 0, nil
 	}
-	wait := MailCooldown - at.Sub(time.UnixMilli(asked))
-	if wait > MailCooldown {
-		return 0, nil
-	}
-	return max(wait, 0), nil
+	return at, max(wait, 0), nil
 }
 
 // changed reports whether a statement changed a row.
