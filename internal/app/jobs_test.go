@@ -38,19 +38,18 @@ func TestJobsOfTheService(t *testing.T) {
 		t.Errorf("the jobs are %v", names)
 	}
 	var begun job
-	s.api(http.MethodPost, "/api/jobs/backup/run", "", http.StatusAccepted, &begun)
+	s.api(http.MethodPost, "/api/jobs/housekeeping/run", "", http.StatusAccepted, &begun)
 	if begun.TaskID == 0 {
 		t.Errorf("a run begins as %+v", begun)
 	}
-	var backup job
-	for deadline := time.Now().Add(2 * time.Minute); backup.LastRun == nil && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	var ran job
+	for deadline := time.Now().Add(2 * time.Minute); ran.LastRun == nil && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		all := jobs()
-		backup = all[slices.IndexFunc(all, func(j job) bool { return j.Name == "backup" })]
+		ran = all[slices.IndexFunc(all, func(j job) bool { return j.Name == "housekeeping" })]
 	}
-	if backup.LastOutcome != "done" || backup.Running || backup.NextRun == nil {
-		t.Errorf("the backup stands as %+v", backup)
+	if ran.LastOutcome != "done" || ran.Running || ran.NextRun == nil {
+		t.Errorf("the job stands as %+v", ran)
 	}
 	s.api(http.MethodPost, "/api/jobs/nas_scan/run", "", http.StatusConflict, nil) // it is switched off
 	s.api(http.MethodPost, "/api/jobs/nobody/run", "", http.StatusNotFound, nil)
-	s.api(http.MethodPost, "/api/jobs/housekeeping/run", "", http.StatusAccepted, nil)
 }

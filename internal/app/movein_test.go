@@ -35,8 +35,16 @@ func (s *service) moveIn(folder string, environ ...string) movein.Report {
 // asksNobody keeps the service from asking the world for what a folder switched on.
 var asksNobody = []string{"WATCHMARK_CATALOG_ARCHIVE_ENABLED=false", "WATCHMARK_NAS_ENABLED=false", "WATCHMARK_DEVICE_ENABLED=false", "WATCHMARK_TRACKER_ENABLED=false"}
 
+func intoAFolder(t *testing.T) {
+	t.Helper()
+	if dbtest.OnServer() {
+		t.Skip("data is moved into a folder")
+	}
+}
+
 func (s *service) tryMoveIn(folder string, environ ...string) (movein.Report, error) {
 	s.t.Helper()
+	intoAFolder(s.t)
 	s.stop()
 	agree := func([]string, movein.Report) (bool, error) { return true, nil }
 	return app.MoveIn(context.Background(), app.Options{DataDir: s.dir, Environ: append(environ, s.catalog...), Logs: s.logs}, folder, agree)
@@ -605,6 +613,7 @@ func TestHostileHistoryIsCutAndNeverMarked(t *testing.T) {
 }
 
 func TestMovingInBesideAToolThatRuns(t *testing.T) {
+	intoAFolder(t)
 	s := startEmpty(t)
 	folder := movetest.Newest(t)
 	_, err := app.MoveIn(t.Context(), app.Options{DataDir: s.dir, Environ: s.catalog, Logs: s.logs}, folder, nil)
