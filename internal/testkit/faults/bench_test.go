@@ -1,10 +1,12 @@
 package faults
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -13,6 +15,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"watchmark/internal/testkit/postgrestest"
+	"watchmark/internal/testkit/proxytest"
 )
 
 const (
@@ -149,35 +156,83 @@ func sendShare(address string, requests [][]byte, connection, n int) (l load, er
 	return l, nil
 }
 
+// engines are the databases that a service is measured on.
+var engines = []struct {
+	name string
+	of   func(b *testing.B) (settings []string)
+}{
+	{"SQLite", func(*testing.B) []string { return nil }},
+	{"PostgreSQL", func(b *testing.B) []string { return onServer(durable(b).URL()) }},
+	{"PostgreSQL1msAway", func(b *testing.B) []string { return onServer(away(b, durable(b).URL(), time.Millisecond)) }},
+}
+
+// durable is a PostgreSQL whose commits reach the disk, as they do for people.
+func durable(tb testing.TB) *postgrestest.Server {
+	tb.Helper()
+	server := postgrestest.Start(tb)
+	execute(tb, server.URL(), "ALTER SYSTEM SET fsync = on", "ALTER SYSTEM SET full_page_writes = on", "SELECT pg_reload_conf()")
+	return server
+}
+
+// execute runs statements, each by itself.
+func execute(tb testing.TB, address string, statements ...string) {
+	tb.Helper()
+	ctx := context.Background()
+	conn, err := pgconn.Connect(ctx, address)
+	must(tb, err)
+	for _, statement := range statements {
+		must(tb, conn.Exec(ctx, statement).Close())
+	}
+	must(tb, conn.Close(ctx))
+}
+
+// away is the address of a database with so much longer a way to it.
+func away(tb testing.TB, address string, roundTrip time.Duration) string {
+	tb.Helper()
+	at, err := url.Parse(address)
+	must(tb, err)
+	line := proxytest.Start(tb, at.Host)
+	line.Delay(roundTrip)
+	at.Host = line.Address()
+	return at.String()
+}
+
+// onServer are the settings of a service on a database.
+func onServer(address string) []string {
+	return []string{"WATCHMARK_DATABASE_URL=" + address, "WATCHMARK_SECRET_KEY=" + secretKey}
+}
+
 // BenchmarkIntake measures webhooks that are stored durably before they are answered, while
 // the service works on them beside: against a catalog that answers, and against one that refuses.
 func BenchmarkIntake(b *testing.B) {
 	n, episodes := number(b, "WATCHMARK_LOAD_EVENTS", 20000), certain(b)
 	events, users := shuffled(rand.New(rand.NewPCG(1, 1)), episodes, 10*len(episodes))
-	for _, mode := range []struct{ name, fault string }{{"CatalogAnswers", "none"}, {"CatalogRefuses", "refuse"}} {
-		b.Run(mode.name, func(b *testing.B) {
-			for b.Loop() {
-				b.StopTimer()
-				catalog := simulate(b, users)
-				breakdown(b, catalog, mode.fault)
-				s := serve(b, b.TempDir(), catalog.url)
-				s.addAccounts(users)
-				<-time.After(restBefore)
-				idle := memory(b, s.process(), "VmRSS")
-				b.StartTimer()
-				l := fire(b, []*service{s}, events, n)
-				b.StopTimer()
-				b.ReportMetric(float64(l.accepted)/l.took.Seconds(), "accepted/s")
-				b.ReportMetric(l.quantile(0.5), "p50-ms")
-				b.ReportMetric(l.quantile(0.99), "p99-ms")
-				b.ReportMetric(float64(n-l.accepted), "not-accepted")
-				b.ReportMetric(idle, "idle-MiB")
-				b.ReportMetric(memory(b, s.process(), "VmHWM"), "peak-MiB")
-				s.process().kill()
-				catalog.kill()
-				b.StartTimer()
-			}
-		})
+	for _, engine := range engines {
+		for _, mode := range []struct{ name, fault string }{{"CatalogAnswers", "none"}, {"CatalogRefuses", "refuse"}} {
+			b.Run(engine.name+"/"+mode.name, func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					catalog := simulate(b, users)
+					breakdown(b, catalog, mode.fault)
+					s := serve(b, b.TempDir(), catalog.url, engine.of(b)...)
+					s.addAccounts(users)
+					<-time.After(restBefore)
+					idle := memory(b, s.process(), "VmRSS")
+					b.StartTimer()
+					l := fire(b, []*service{s}, events, n)
+					b.StopTimer()
+					b.ReportMetric(float64(l.accepted)/l.took.Seconds(), "accepted/s")
+					b.ReportMetric(l.quantile(0.5), "p50-ms")
+					b.ReportMetric(l.quantile(0.99), "p99-ms")
+					b.ReportMetric(float64(n-l.accepted), "not-accepted")
+					b.ReportMetric(idle, "idle-MiB")
+					b.ReportMetric(memory(b, s.process(), "VmHWM"), "peak-MiB")
+					s.process().kill()
+					catalog.kill()
+					b.StartTimer()
+				}
+			})
+		}
 	}
 }
 
@@ -185,25 +240,29 @@ func BenchmarkIntake(b *testing.B) {
 // moment it answers again until the last of them is on its list.
 func BenchmarkDrain(b *testing.B) {
 	events, users := shuffled(rand.New(rand.NewPCG(1, 1)), certain(b), drainMarks)
-	for b.Loop() {
-		b.StopTimer()
-		catalog := simulate(b, users)
-		breakdown(b, catalog, "refuse")
-		s := serve(b, b.TempDir(), catalog.url)
-		s.addAccounts(users)
-		fire(b, []*service{s}, events, drainMarks)
-		eventually(b, "everything is queued", func() bool { return s.counts()["queued"] == drainMarks })
-		b.StartTimer()
-		began := time.Now()
-		breakdown(b, catalog, "none")
-		s.probe() // what is measured is the marking, not how soon the return is noticed
-		took := drained(b, catalog, drainMarks).Sub(began)
-		b.StopTimer()
-		b.ReportMetric(drainMarks/took.Seconds(), "marks/s")
-		b.ReportMetric(memory(b, s.process(), "VmHWM"), "peak-MiB")
-		s.process().kill()
-		catalog.kill()
-		b.StartTimer()
+	for _, engine := range engines {
+		b.Run(engine.name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				catalog := simulate(b, users)
+				breakdown(b, catalog, "refuse")
+				s := serve(b, b.TempDir(), catalog.url, engine.of(b)...)
+				s.addAccounts(users)
+				fire(b, []*service{s}, events, drainMarks)
+				eventually(b, "everything is queued", func() bool { return s.counts()["queued"] == drainMarks })
+				b.StartTimer()
+				began := time.Now()
+				breakdown(b, catalog, "none")
+				s.probe() // what is measured is the marking, not how soon the return is noticed
+				took := drained(b, catalog, drainMarks).Sub(began)
+				b.StopTimer()
+				b.ReportMetric(drainMarks/took.Seconds(), "marks/s")
+				b.ReportMetric(memory(b, s.process(), "VmHWM"), "peak-MiB")
+				s.process().kill()
+				catalog.kill()
+				b.StartTimer()
+			}
+		})
 	}
 }
 

@@ -1,5 +1,3 @@
-//go:build unix
-
 package faults
 
 import (
@@ -9,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/cookiejar"
-	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,11 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"watchmark/internal/testkit/catalogtest"
-	"watchmark/internal/testkit/postgrestest"
-	"watchmark/internal/testkit/proxytest"
 	"watchmark/internal/testkit/simulated"
 )
 
@@ -220,38 +213,23 @@ func BenchmarkCommunity(b *testing.B) {
 		measure(b, "1", c)
 	})
 	b.Run("PostgreSQL", func(b *testing.B) {
-		server := postgrestest.Start(b)
+		server := durable(b)
 		c := newCommunity(b, accounts)
-		c.change = func(statements ...string) {
-			conn, err := pgconn.Connect(b.Context(), server.URL())
-			must(b, err)
-			for _, statement := range statements {
-				must(b, conn.Exec(b.Context(), statement).Close())
-			}
-			must(b, conn.Close(b.Context()))
-		}
-		join := func(address string) {
-			c.join(b.TempDir(), "WATCHMARK_DATABASE_URL="+address, "WATCHMARK_SECRET_KEY="+secretKey)
-		}
-		join(server.URL())
+		c.change = func(statements ...string) { execute(b, server.URL(), statements...) }
+		c.join(b.TempDir(), onServer(server.URL())...)
 		c.found(records)
 		for n := 1; ; n++ {
 			measure(b, strconv.Itoa(n), c)
 			if n == replicas {
 				break
 			}
-			join(server.URL())
+			c.join(b.TempDir(), onServer(server.URL())...)
 		}
 		for _, s := range c.members {
 			s.process().stop(b, syscall.SIGTERM, patience)
 		}
 		c.members = nil
-		address, err := url.Parse(server.URL())
-		must(b, err)
-		line := proxytest.Start(b, address.Host)
-		line.Delay(time.Millisecond)
-		address.Host = line.Address()
-		join(address.String())
+		c.join(b.TempDir(), onServer(away(b, server.URL(), time.Millisecond))...)
 		measure(b, "1 ms away", c)
 	})
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 package faults
 
 import (
@@ -77,8 +75,7 @@ func newTrio(tb testing.TB, random *rand.Rand, p plan) *trio {
 		line := proxytest.Start(tb, database.Host)
 		through := *database
 		through.Host = line.Address()
-		environ := append(environment(simulated.Start(tb, g.written.of(i, g.catalog))), soonWritten,
-			"WATCHMARK_DATABASE_URL="+through.String(), "WATCHMARK_SECRET_KEY="+secretKey)
+		environ := append(append(environment(simulated.Start(tb, g.written.of(i, g.catalog))), soonWritten), onServer(through.String())...)
 		if p.clocks != nil {
 			environ = append(environ, clockEnv+"="+p.clocks[i].path)
 		}
