@@ -35,6 +35,8 @@ const (
 	lookEvery = time.Minute
 	// spread is within how long after their plan replicas run what each runs for itself.
 	spread = 10 * time.Minute
+	// hurried is by how much less they are spread when somebody waits for it.
+	hurried = 10
 )
 
 // Reasons that callers branch on, or that are kept.
@@ -93,9 +95,7 @@ func (r *Registry) planOf(j Job) Plan {
 	if !j.Own || r.db.Alone() || p.Next == nil {
 		return p
 	}
-	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(r.rowOf(j))) // it never fails
-	later := time.Duration(sum.Sum32()) % spread
+	later := r.later(j)
 	return Plan{p.Text, func(after time.Time) time.Time {
 		next := p.Next(after.Add(-later))
 		if next.IsZero() {
@@ -103,6 +103,16 @@ func (r *Registry) planOf(j Job) Plan {
 		}
 		return next.Add(later)
 	}}
+}
+
+// later is how long after others this replica runs a job of its own: the same at each time, by the name of the replica.
+func (r *Registry) later(j Job) time.Duration {
+	if !j.Own || r.db.Alone() {
+		return 0
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(r.rowOf(j))) // it never fails
+	return time.Duration(sum.Sum32()) * time.Microsecond % spread
 }
 
 // Add registers jobs. A name is registered once.
@@ -161,10 +171,10 @@ func (r *Registry) runIfDue(ctx context.Context, j Job, starts bool) time.Durati
 	if err == nil {
 		var soon time.Time
 		switch {
-		case due:
-			soon = now
+		case due: // replicas that are started together see the same
+			soon = now.Add(r.later(j) / hurried)
 		case j.AtStart != nil && starts:
-			soon = now.Add(*j.AtStart)
+			soon = now.Add(*j.AtStart + r.later(j)/hurried)
 		}
 		planned, err = r.planned(ctx, j, now, soon)
 	}
