@@ -34,12 +34,21 @@ func (a *App) join(ctx context.Context) error {
 		About: func() replica.About {
 			return replica.About{Egress: a.Settings.Current().Catalog.Egress, SettingsDigest: a.Settings.Digest(), Reachable: a.catalog.Reachability().Reachable}
 		},
-		Free: free,
+		Free: free, Told: a.tellLost,
 	})
 	if err != nil || a.db.Alone() {
 		return err
 	}
 	return movedb.Refusal(ctx, a.db) // who moves it looks for replicas when it says so
+}
+
+// tellLost adds a notice of each replica that was evicted.
+func (a *App) tellLost(ctx context.Context, tx *sql.Tx, names []string) error {
+	var notices []notify.Notice
+	for _, name := range names {
+		notices = append(notices, notify.Notice{Kind: notify.ReplicaLost, About: name, Facts: map[string]string{"replica": name}})
+	}
+	return a.Notices.AddTx(ctx, tx, notices...)
 }
 
 // free give back what dead incarnations have in hand.

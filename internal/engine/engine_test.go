@@ -270,6 +270,26 @@ func TestOutageQueuesAndTheReplayMarks(t *testing.T) {
 	}
 }
 
+// A test run is claimed when it is stored; that counts as its first, so its task is closed by the second.
+func TestATestRunThatWaitedIsDone(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "one", true, "mira")
+	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
+	h.run(t)
+	r, err := h.Test(t.Context(), episode("a", "mira", 1))
+	if err != nil || r.Status != record.Queued || r.Attempts != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	h.list.fail(nil)
+	h.retry(t, r.ID)
+	if r := h.settled(t, r.ID); r.Status != record.Success {
+		t.Errorf("record is %s", r.Status)
+	}
+	if counts, err := h.queue.Counts(t.Context()); err != nil || counts[queue.Pending] != 0 || counts[queue.Synced] != 1 {
+		t.Errorf("queue %v (%v)", counts, err)
+	}
+}
+
 func TestTooManyRetriesGiveUpAndSaySo(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")

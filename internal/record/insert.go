@@ -73,8 +73,8 @@ func InsertPast(ctx context.Context, tx *sql.Tx, p Past) (id int64, err error) {
 // The statement that adds records.
 const (
 	insertInto = `INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
-		season, episode, release_date, account_id, owner, event, source_label, created_at, updated_at) VALUES `
-	insertRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(CAST(? AS BIGINT), 0), ?, ?, ?, ?, ?)`
+		season, episode, release_date, account_id, owner, attempts, event, source_label, created_at, updated_at) VALUES `
+	insertRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(CAST(? AS BIGINT), 0), ?, ?, ?, ?, ?, ?)`
 )
 
 // insertArgs are the values of a row; owner has it in hand, accountID 0 leaves it unrouted.
@@ -83,9 +83,13 @@ func insertArgs(event watch.Event, test bool, status Status, owner, accountID in
 	if err != nil {
 		return nil, fmt.Errorf("encode event: %w", err)
 	}
+	attempts := 0
+	if status == Processing { // as a claim counts it
+		attempts = 1
+	}
 	return []any{
 		status, test, event.Source, event.Action, event.Media, event.UserName, event.Title, event.OriginalTitle,
-		event.Season, event.Episode, event.AirDate.String(), accountID, owner, string(text), event.Label, now.UnixMilli(), now.UnixMilli(),
+		event.Season, event.Episode, event.AirDate.String(), accountID, owner, attempts, string(text), event.Label, now.UnixMilli(), now.UnixMilli(),
 	}, nil
 }
 

@@ -407,3 +407,33 @@ func TestDebugLogIsMasked(t *testing.T) {
 		t.Errorf("logged above debug, or %v", err)
 	}
 }
+
+// Before is asked before a write is sent, and again when the connection takes its body: what it refuses then has not arrived whole.
+func TestBeforeIsAskedAgainForTheBody(t *testing.T) {
+	var bodies atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err == nil && string(body) == "whole" {
+			bodies.Add(1)
+		}
+	}))
+	defer server.Close()
+	c, err := httpx.New(httpx.Config{}, &secret.Masker{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	refused := errors.New("not any more")
+	for refusedAt, want := range map[int32]int32{1: 0, 2: 0, 3: 1} {
+		bodies.Store(0)
+		var asked atomic.Int32
+		_, err := c.Do(t.Context(), httpx.Request{Method: http.MethodPut, URL: server.URL, Body: []byte("whole"), Before: func() error {
+			if asked.Add(1) == refusedAt {
+				return refused
+			}
+			return nil
+		}})
+		if bodies.Load() != want || errors.Is(err, refused) != (want == 0) {
+			t.Errorf("refused at question %d: %d whole bodies arrived, %v", refusedAt, bodies.Load(), err)
+		}
+	}
+}

@@ -195,6 +195,9 @@ var kinds = []KindInfo{
 	{Kind: CertificateEnding, Group: System, Severity: Warning, page: "/settings", Placeholders: []string{"expires_at"},
 		en: words{"TLS certificate expires soon", "The TLS certificate expires soon", "It expires at {expires_at}.\nCheck why it was not renewed: after that, browsers and media servers refuse to connect."},
 		zh: words{"TLS 证书即将过期", "TLS 证书即将过期", "过期时间：{expires_at}\n请检查为何没有续期：过期后浏览器和媒体服务器都会拒绝连接。"}},
+	{Kind: ReplicaLost, Group: System, Severity: Info, page: "/settings/about", Placeholders: []string{"replica"},
+		en: words{"Replica lost", "The database lost touch with a replica · {replica}", "The other replicas do what it had in hand. If it still runs, it joins them again by itself."},
+		zh: words{"副本失联", "数据库与一个副本失去联系 · {replica}", "它手头的工作由其他副本继续处理。如果它仍在运行，会自动重新加入。"}},
 }
 
 // Kinds are all kinds, in the order people see them.

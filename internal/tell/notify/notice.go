@@ -54,6 +54,7 @@ const (
 	DatabaseMigrated   Kind = "database_migrated"
 	LoginLocked        Kind = "login_locked"
 	CertificateEnding  Kind = "certificate_ending"
+	ReplicaLost        Kind = "replica_lost"
 )
 
 // Notice is one thing that happened.
