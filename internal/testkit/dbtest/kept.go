@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -13,11 +12,12 @@ import (
 func Kept(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	kept := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	files := os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(path)
+		content, err := fs.ReadFile(files, path)
 		kept["file "+entry.Name()] = string(content)
 		return err
 	})
