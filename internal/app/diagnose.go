@@ -1,7 +1,9 @@
 package app
 
 import (
+	"context"
 	"crypto/x509"
+	"net/url"
 	"time"
 
 	"watchmark/internal/door/auth/oidc"
@@ -40,9 +42,24 @@ func (d *Data) outside() []diagnose.Target {
 	if s.IDMap.ShinkroURL != "" {
 		targets = append(targets, diagnose.Target{Kind: diagnose.Shinkro, URL: s.IDMap.ShinkroURL, InUse: s.IDMap.Enabled})
 	}
+	if u, err := url.Parse(s.Database.URL.Reveal()); err == nil && u.Hostname() != "" { // and not a socket of this machine
+		targets = append(targets, diagnose.Target{Kind: diagnose.Database, URL: "postgres://" + u.Host, InUse: true, Query: d.inquire})
+	}
 	return append(targets,
 		diagnose.Target{Kind: diagnose.TrackerAuth, URL: s.Tracker.AuthURL + "/", InUse: s.Tracker.Enabled},
 		diagnose.Target{Kind: diagnose.TrackerAPI, URL: s.Tracker.APIURL + "/", InUse: s.Tracker.Enabled && s.Tracker.ClientID != ""},
 		diagnose.Target{Kind: diagnose.TrackerAppAPI, URL: s.Tracker.AppAPIURL + "/", InUse: s.Tracker.Enabled && s.Tracker.AppClientID != ""},
 	)
+}
+
+// inquire asks the database for its version and its clock.
+func (d *Data) inquire(ctx context.Context) (detail string, ahead time.Duration, err error) {
+	before := time.Now()
+	there, err := d.db.Now(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	ahead = before.Add(time.Since(before) / 2).Round(0).Sub(there)
+	engine, version, err := d.db.Describe(ctx)
+	return engine + " " + version, ahead, err
 }

@@ -41,19 +41,23 @@ const (
 	TrackerAPI    Kind = "tracker_api"
 	TrackerAppAPI Kind = "tracker_app_api"
 	LoginProvider Kind = "login_provider"
+	Database      Kind = "database"
 )
 
 // Other is an address that a caller named and no setting does.
 const Other Kind = "other"
 
 // Kinds are all of them.
-var Kinds = []Kind{CatalogAPI, CatalogWeb, CatalogImages, Archive, ArchiveMirror, Dataset, AnimeLists, Shinkro, TrackerAuth, TrackerAPI, TrackerAppAPI, LoginProvider}
+var Kinds = []Kind{CatalogAPI, CatalogWeb, CatalogImages, Archive, ArchiveMirror, Dataset, AnimeLists, Shinkro, TrackerAuth, TrackerAPI, TrackerAppAPI, LoginProvider, Database}
 
 // Target is a service to reach.
 type Target struct {
 	Kind Kind
-	// URL is what is asked for, http or https.
+	// URL is what is asked for, http or https; with Query it only names the host.
 	URL string
+	// Query asks the target by connections of the caller's own, which go no proxy's way, and answers what was seen there and how far this
+	// clock is ahead; nil has URL asked for.
+	Query func(ctx context.Context) (detail string, ahead time.Duration, err error)
 	// InUse is whether this service asks there as it is set now.
 	InUse bool
 	// JSON is set where anything but JSON is not the service's own answer.
@@ -71,7 +75,7 @@ func (t Target) Host() string {
 
 // Result is how a target was found.
 type Result struct {
-	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,anime_lists,shinkro,tracker_auth,tracker_api,tracker_app_api,login_provider,other" doc:"What the host is to this service; other is one that the caller named and no setting does."`
+	Kind  Kind   `json:"kind" enum:"catalog_api,catalog_web,catalog_images,archive,archive_mirror,dataset,anime_lists,shinkro,tracker_auth,tracker_api,tracker_app_api,login_provider,database,other" doc:"What the host is to this service; other is one that the caller named and no setting does."`
 	Host  string `json:"host" example:"api.example"`
 	InUse bool   `json:"in_use" doc:"Whether this service asks there as it is set now."`
 	// CheckedAt is nil before the first diagnosis.
@@ -219,6 +223,9 @@ func (d *Doctor) ways(ctx context.Context, t Target) []Route {
 	target, err := url.Parse(t.URL)
 	if err != nil || target.Hostname() == "" {
 		return []Route{broken(Direct)}
+	}
+	if t.Query != nil {
+		return []Route{d.walk(ctx, trip{target: target, query: t.Query})}
 	}
 	proxy, err := d.ProxyFor(target)
 	if err != nil {

@@ -124,7 +124,7 @@ func (d *Doctor) TestProxy(ctx context.Context, text string) (ProxyTest, error) 
 	if password, has := proxy.User.Password(); has {
 		d.Masker.Add(password)
 	}
-	routes := d.both(ctx, trip{target, proxy, catalog.JSON, text != ""}, trip{target: target, json: catalog.JSON})
+	routes := d.both(ctx, trip{target: target, proxy: proxy, json: catalog.JSON, named: text != ""}, trip{target: target, json: catalog.JSON})
 	test := ProxyTest{OK: routes[0].OK, Proxy: (&url.URL{Scheme: proxy.Scheme, Host: proxy.Host}).String(), LatencyMS: routes[0].ElapsedMS, Routes: routes}
 	switch {
 	case routes[0].OK && routes[1].OK:

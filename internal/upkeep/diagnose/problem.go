@@ -44,11 +44,15 @@ const (
 	TooMany      Problem = "too_many_requests"
 	NotJSON      Problem = "not_json"
 
+	DatabaseFailed Problem = "database_failed"
+
 	ClockOff Problem = "clock_off"
 )
 
 // Problems are all of them, each with what it means and what to do.
 var Problems = map[Problem]*reason.Kind{
+	DatabaseFailed: reason.New("network_database_failed", "The host answers, but the database takes no queries. Look into its log, and check user, password and name of the database in database.url.",
+		"主机有响应，但数据库无法查询。请查看数据库日志，并检查 database.url 中的用户名、密码和数据库名。"),
 	BadAddress: reason.New("network_bad_address", "This is no usable address. Correct it in the settings.",
 		"地址无效，请在设置中更正。"),
 	Forbidden: reason.New("network_forbidden", "This leads to an address of the machine's own network link, where hosts of virtual machines keep their secrets. Watchmark does not connect to it: use another host.",

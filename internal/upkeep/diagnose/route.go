@@ -31,14 +31,15 @@ const (
 	Proxy StageName = "proxy"
 	TLS   StageName = "tls"
 	HTTP  StageName = "http"
+	Query StageName = "query"
 )
 
 // StageNames are all of them.
-var StageNames = []StageName{DNS, TCP, Proxy, TLS, HTTP}
+var StageNames = []StageName{DNS, TCP, Proxy, TLS, HTTP, Query}
 
 // Stage is how a stage went.
 type Stage struct {
-	Name      StageName `json:"name" enum:"dns,tcp,proxy,tls,http"`
+	Name      StageName `json:"name" enum:"dns,tcp,proxy,tls,http,query"`
 	OK        bool      `json:"ok"`
 	ElapsedMS float64   `json:"elapsed_ms"`
 	Problem   Problem   `json:"problem" doc:"What failed, in one word; empty when nothing did."`
@@ -69,7 +70,7 @@ type Route struct {
 	Used bool `json:"used" doc:"Whether requests of this service go this way."`
 	OK   bool `json:"ok"`
 	// Failed is the stage that failed; empty when none did.
-	Failed StageName `json:"failed" enum:",dns,tcp,proxy,tls,http" doc:"The stage that failed; empty when none did."`
+	Failed StageName `json:"failed" enum:",dns,tcp,proxy,tls,http,query" doc:"The stage that failed; empty when none did."`
 	// Problem is that of the failed stage, or clock_off where all went well but the clock differs.
 	Problem   Problem       `json:"problem" doc:"What failed, in one word; clock_off where all went well but the clock of this machine differs."`
 	Advice    reason.Reason `json:"advice_value,omitzero" doc:"What that means and what to do; empty when there is nothing to do."`

@@ -32,7 +32,7 @@ const (
 )
 
 // ports are those of addresses that name none.
-var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
+var ports = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080", "postgres": "5432"}
 
 // address is the host and port of u.
 func address(u *url.URL) (host, port string) {
@@ -48,6 +48,7 @@ type trip struct {
 	target *url.URL
 	proxy  *url.URL // nil for the direct way
 	json   bool
+	query  func(ctx context.Context) (detail string, ahead time.Duration, err error)
 	// named is set when a caller named the host that is connected to first, which is not a setting.
 	named bool
 }
@@ -70,6 +71,10 @@ func (d *Doctor) steps(ctx context.Context, r *Route, t trip) {
 		return
 	}
 	defer func() { _ = conn.Close() }() // nothing was left to be written
+	if t.query != nil {
+		d.inquire(ctx, r, t)
+		return
+	}
 	if t.target.Scheme != "https" {
 		d.ask(ctx, r, conn, t, !tunnel && t.proxy != nil)
 		return
@@ -79,6 +84,27 @@ func (d *Doctor) steps(ctx context.Context, r *Route, t trip) {
 		d.ask(ctx, r, secured, t, false)
 	case Expired, NotYetValid:
 		d.judgeByClock(ctx, r, secured, t)
+	}
+}
+
+// inquire asks the target by the caller's own connections.
+func (d *Doctor) inquire(ctx context.Context, r *Route, t trip) {
+	var ahead time.Duration
+	if !d.attempt(ctx, r, Query, func(ctx context.Context) (reason.Reason, Problem, error) {
+		var detail string
+		var err error
+		if detail, ahead, err = t.query(ctx); err != nil {
+			return reason.Reason{}, DatabaseFailed, err
+		}
+		return reason.Text(detail), "", nil
+	}) {
+		return
+	}
+	r.OK = true
+	seconds := ahead.Seconds()
+	r.ClockDifference = &seconds
+	if ahead.Abs() > clockMost {
+		r.Problem, r.Advice = ClockOff, ClockOff.Advice()
 	}
 }
 
