@@ -168,7 +168,6 @@ func (m *meters) families(ctx context.Context) ([]metrics.Family, error) {
 		counter("watchmark_tasks_ended_total", "Tasks that ended, by kind and state.", &m.tasks.Ended, "kind", "state"),
 		gauge("watchmark_job_last_success_timestamp_seconds", "When scheduled work last came to its end; 0 before its first run, and while its last one failed, was skipped or cancelled.", []string{"work"}, now.jobs.succeeded...),
 		gauge("watchmark_job_failing", "1 while the last run of scheduled work failed.", []string{"work"}, now.jobs.failing...),
-		counter("watchmark_replica_evictions_total", "Replicas that this one took for dead, because the database did not hear them.", &m.self.Evictions),
 		gauge("watchmark_database_bytes", "Size of the database, its journal included.", nil, metrics.Sample{Value: float64(m.db.Size())}),
 	}
 	families = append(families, m.shared(overview)...)
