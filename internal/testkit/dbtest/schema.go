@@ -55,6 +55,29 @@ func address(t testing.TB, dir string) string {
 	return ours.url(name)
 }
 
+// addresses are connected to outside of every bubble of testing/synctest: what is made within one cannot be used in another.
+var (
+	addresses   = make(chan string)
+	connections = make(chan connection)
+)
+
+type connection struct {
+	conn *pgconn.PgConn
+	err  error
+}
+
+func init() {
+	if !OnServer() {
+		return
+	}
+	go func() {
+		for address := range addresses {
+			conn, err := pgconn.Connect(context.Background(), address)
+			connections <- connection{conn, err}
+		}
+	}()
+}
+
 func (s *schemas) url(name string) string {
 	u, err := url.Parse(s.address)
 	if err != nil {
@@ -74,10 +97,12 @@ func (s *schemas) begin(t testing.TB) {
 	if s.address = os.Getenv(Env); s.address == "postgres" {
 		s.address = postgrestest.Shared(t).URL()
 	}
-	var err error
-	if s.conn, err = pgconn.Connect(context.Background(), s.address); err != nil {
-		t.Fatalf("%s: %v", Env, err)
+	addresses <- s.address
+	made := <-connections
+	if made.err != nil {
+		t.Fatalf("%s: %v", Env, made.err)
 	}
+	s.conn = made.conn
 	s.id = rand.Uint32()
 	if err := s.run(fmt.Sprintf("SELECT pg_advisory_lock(1, %d); SET client_min_messages = error", int32(s.id))); err != nil {
 		t.Fatal(err)
