@@ -12,12 +12,12 @@ import (
 const (
 	// gatherTime is how long changes are collected before they are sent, so that a burst is one message.
 	gatherTime = 250 * time.Millisecond
-	// mostIDs bounds one message. A page reloads its list whatever the number is.
+	// mostIDs bounds one message. When more changed, pages look for themselves.
 	mostIDs = 200
 )
 
 // live answers server-sent events: "records" with the ids of records that changed, as a JSON array, and "requests"
-// when webhooks received requests. It ends when the reader leaves or the service stops.
+// when webhooks received requests; "anything" when more changed than can be told. It ends when the reader leaves or the service stops.
 func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	if _, signedIn := s.Viewer(r); !signedIn {
 		http.Error(w, "Sign in first.", http.StatusUnauthorized)
@@ -31,7 +31,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	}
 	beat := time.NewTicker(sse.Heartbeat)
 	defer beat.Stop()
-	changed, arrived := map[int64]bool{}, false
+	changed, arrived, anything := map[int64]bool{}, false, false
 	var due <-chan time.Time
 	for {
 		select {
@@ -46,18 +46,24 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 			if due == nil {
 				due = time.After(gatherTime)
 			}
-			if id == record.Arrival {
+			switch {
+			case id == record.Arrival:
 				arrived = true
-			} else if len(changed) < mostIDs {
+			case id == record.Anything || len(changed) == mostIDs && !changed[id]:
+				anything = true
+			default:
 				changed[id] = true
 			}
 		case <-due:
 			due = nil
-			if arrived && !stream.Send("requests", "", "") || len(changed) > 0 && !stream.Send("records", "", ids(changed)) {
+			switch {
+			case anything && !stream.Send("anything", "", ""),
+				!anything && arrived && !stream.Send("requests", "", ""),
+				!anything && len(changed) > 0 && !stream.Send("records", "", ids(changed)):
 				return
 			}
 			clear(changed)
-			arrived = false
+			arrived, anything = false, false
 		case <-beat.C:
 			if !stream.Beat() {
 				return

@@ -77,6 +77,12 @@ func TestLiveGathersChanges(t *testing.T) {
 	if line := nextLine(t, lines); line != "event: requests" {
 		t.Errorf("a request is told as %q", line)
 	}
+	nextLine(t, lines)
+	g.records.Feed.Publish(9)
+	g.records.Feed.Publish(record.Anything)
+	if line := nextLine(t, lines); line != "event: anything" {
+		t.Errorf("that something was missed is told as %q", line)
+	}
 }
 
 // TestBrowserListensAgain: behind a proxy that answers itself while the service is away, a page hears of changes once it is back.

@@ -130,6 +130,9 @@ function listen() {
   stream.addEventListener("records", (event) => {
     if (concerns(JSON.parse(event.data))) refresh();
   });
+  stream.addEventListener("anything", () => {
+    if (document.querySelector("[data-live][id]")) refresh();
+  });
   stream.addEventListener("requests", () => {
     if (document.querySelector("[data-live][data-requests]")) refresh();
   });
