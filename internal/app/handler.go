@@ -145,10 +145,11 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 		},
 		Tasks: web.Tasks{Tasks: a.tasks, Jobs: a.jobs},
 		Settings: web.Settings{
-			Settings: a.Settings, Backups: a.backups.Status, Provider: signIn.Status,
+			Differing: a.differing,
+			Settings:  a.Settings, Backups: a.backups.Status, Provider: signIn.Status,
 			TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys,
 		},
-		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Match: a.engine.Preview, Network: a.doctor.State},
+		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Replica: a.replicaName(), Match: a.engine.Preview, Network: a.doctor.State},
 		About:  web.About{Table: a.Dataset.Status, Seasons: a.Lists.Status, Update: a.updates.Status, Modules: modules(), Overview: a.overview().Overview},
 		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
 	})

@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 	"time"
 
 	"watchmark/internal/catalog/entries"
 	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/replica"
+	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
@@ -101,3 +103,52 @@ func (d *Data) live(ctx context.Context) (n int, err error) {
 
 // replica is the name of this process among the replicas.
 func (d *Data) replica() string { return d.self.Name }
+
+// replicaName is what this replica is called; empty where it is the only one there can be.
+func (a *App) replicaName() string {
+	if a.db.Alone() {
+		return ""
+	}
+	return a.self.Name
+}
+
+// differing are the keys of file and environment that the live replicas do not set alike.
+func (a *App) differing(ctx context.Context) ([]string, error) {
+	if a.db.Alone() {
+		return nil, nil
+	}
+	all, err := replica.List(ctx, a.db)
+	if err != nil {
+		return nil, err
+	}
+	var digests []string
+	for _, r := range all {
+		if r.Live {
+			digests = append(digests, r.SettingsDigest)
+		}
+	}
+	return settings.Differ(digests), nil
+}
+
+// compareEvery is how often replicas look whether they are set up alike.
+const compareEvery = time.Minute
+
+// compare writes into the log when the live replicas begin to be set up in different ways, until ctx ends.
+func (a *App) compare(ctx context.Context) {
+	if a.db.Alone() {
+		return
+	}
+	told := ""
+	for look := time.NewTicker(compareEvery); ctx.Err() == nil; {
+		keys, err := a.differing(ctx)
+		if now := strings.Join(keys, ", "); err == nil && now != told {
+			if told = now; told != "" {
+				a.log.WarnContext(ctx, "file or environment of the replicas do not agree: set these keys alike at all of them, and restart", "keys", told)
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		}
+	}
+}

@@ -64,6 +64,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.Archiver.Follow(background) })
 	running.Go(func() { a.board.Run(background, a.log) })
 	running.Go(func() { a.Records.Feed.Relay(background, a.db) })
+	running.Go(func() { a.compare(background) })
 	for _, part := range []interface{ Run(context.Context) }{
 		a.self, a.jobs, a.replay, a.device, a.watcher, a.covers, a.Notices, a.budget,
 	} {

@@ -26,6 +26,7 @@ type Debug struct {
 	Requests *webhooklog.Log
 	Settings *settings.Manager
 	Lines    *logs.Ring // the newest of the log
+	Replica  string     // whose log that is; empty where there is one
 	// Match matches an event without writing anything.
 	Match func(context.Context, watch.Event) (match.Trace, error)
 	// Network is the last result of the diagnosis for each service outside.
@@ -238,6 +239,8 @@ type logPage struct {
 	Last int
 	// Kept is the least important level that the service logs.
 	Kept string
+	// Replica has this log; empty where there is one.
+	Replica string
 }
 
 // logLine is a line of the log; Facts are its attributes, one a line.
@@ -308,7 +311,7 @@ var logLevels = []string{"debug", "info", "warn", "error"}
 
 func (g Debug) logs(r *request) (content, error) {
 	q := r.URL.Query()
-	page := logPage{Levels: logLevels, Level: "debug", Text: strings.TrimSpace(q.Get("q")), Kept: strings.ToLower(g.Settings.Current().Log.Level.String())}
+	page := logPage{Levels: logLevels, Level: "debug", Text: strings.TrimSpace(q.Get("q")), Kept: strings.ToLower(g.Settings.Current().Log.Level.String()), Replica: g.Replica}
 	if slices.Contains(logLevels, q.Get("level")) {
 		page.Level = q.Get("level")
 	}

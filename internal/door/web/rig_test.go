@@ -101,6 +101,7 @@ type rig struct {
 	summaries *summary.Service
 	airing    summary.AiringStatus
 	provider  oidc.Status
+	differing []string // keys that replicas set in different ways
 	twoFactor auth.TwoFactor
 	enrolment auth.Enrolment
 
@@ -244,7 +245,8 @@ func (g *rig) groups() web.Groups {
 		},
 		Tasks: web.Tasks{Tasks: g.tasks, Jobs: g.jobs},
 		Settings: web.Settings{
-			Settings: g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
+			Differing: func(context.Context) ([]string, error) { return g.differing, nil },
+			Settings:  g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
 			TwoFactor: func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
 			Enrolment: func(context.Context) (auth.Enrolment, bool, error) { return g.enrolment, g.enrolment.URI != "", nil },
 		},
@@ -427,6 +429,7 @@ type plainSeal struct{}
 
 func (plainSeal) Seal(plain, _ string) string           { return plain }
 func (plainSeal) Open(sealed, _ string) (string, error) { return sealed, nil }
+func (plainSeal) Mark(plain, _ string) string           { return plain }
 
 func encode(t testing.TB, v any) []byte {
 	t.Helper()

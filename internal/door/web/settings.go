@@ -19,8 +19,10 @@ import (
 // Settings are the pages of the settings, of sign-in and API keys, and of backups.
 type Settings struct {
 	Settings *settings.Manager
-	Backups  func() backup.Status
-	Provider func(context.Context) (oidc.Status, error) // of OpenID Connect
+	// Differing are the keys that replicas set in different ways in file or environment.
+	Differing func(context.Context) ([]string, error)
+	Backups   func() backup.Status
+	Provider  func(context.Context) (oidc.Status, error) // of OpenID Connect
 	// TwoFactor is the state of codes at sign-in, and Enrolment the one that is being set up, if any.
 	TwoFactor func(context.Context) (auth.TwoFactor, error)
 	Enrolment func(context.Context) (auth.Enrolment, bool, error)
@@ -35,6 +37,8 @@ type settingsPage struct {
 	Found int
 	// Waiting are the labels of the keys whose change needs a restart.
 	Waiting []string
+	// Differing are the keys that replicas set in different ways.
+	Differing []string
 }
 
 // settingsSection is a section in the reader's language. It holds all keys. Those that the search does not find are
@@ -111,6 +115,10 @@ const runsShown = 3
 
 func (g Settings) list(r *request) (content, error) {
 	page := settingsPage{Query: strings.TrimSpace(r.URL.Query().Get("q"))}
+	var err error
+	if page.Differing, err = g.Differing(r.Context()); err != nil {
+		return content{}, err
+	}
 	words := strings.Fields(strings.ToLower(page.Query))
 	asked := r.URL.Query().Get("section")
 	view := g.Settings.View()

@@ -12,6 +12,7 @@ package secret
 
 import (
 	"crypto/cipher"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -58,6 +59,7 @@ var (
 type Box struct {
 	keyID string
 	aead  cipher.AEAD
+	marks []byte // the key of Mark
 }
 
 // OpenBox takes the key from env, the value of KeyEnv, or, where that is empty,
@@ -142,7 +144,8 @@ func newBox(key []byte) (*Box, error) {
 		return nil, fmt.Errorf("make the cipher: %w", err)
 	}
 	id := sha256.Sum256(append([]byte("watchmark key id\x00"), key...))
-	return &Box{keyID: hex.EncodeToString(id[:4]), aead: aead}, nil
+	marks := sha256.Sum256(append([]byte("watchmark marks\x00"), key...))
+	return &Box{keyID: hex.EncodeToString(id[:4]), aead: aead, marks: marks[:]}, nil
 }
 
 // KeyID names the key, which an installation keeps for ever, and says nothing about it.
@@ -176,6 +179,14 @@ func (b *Box) Open(sealed, place string) (string, error) {
 		return "", ErrDamaged
 	}
 	return string(plain), nil
+}
+
+// Mark is 16 characters that are the same for the same text and place, so that two can be compared by who may see neither. Without
+// the key they say nothing.
+func (b *Box) Mark(plain, place string) string {
+	mac := hmac.New(sha256.New, b.marks)
+	_, _ = fmt.Fprintf(mac, "%d %s%s", len(place), place, plain) // a hash takes everything
+	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
 // data is the additional data: the header too, so that it cannot be changed.

@@ -2,14 +2,10 @@ package settings
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -34,6 +30,8 @@ type Overrides interface {
 type Sealer interface {
 	Seal(plain, place string) string
 	Open(sealed, place string) (string, error)
+	// Mark is the same for the same text and place, and says nothing of the text to who has not the key.
+	Mark(plain, place string) string
 }
 
 // Mask stands for a secret that is set. Sent back in a Patch it changes nothing.
@@ -136,24 +134,6 @@ func Load(ctx context.Context, opts Options) (*Manager, error) {
 	m.current.Store(first)
 	m.overrides.Follow(m.reload)
 	return m, nil
-}
-
-// Digest is the same for two services whose files, environments and command lines set the same, but for what each has of its own and for secrets,
-// of which it counts that they are set.
-func (m *Manager) Digest() string {
-	known := options()
-	var lines []string
-	for path, fixed := range m.fixed {
-		o := known[path]
-		if _, hidden := o.at.(*secret.Text); hidden {
-			lines = append(lines, path)
-		} else if !o.own {
-			lines = append(lines, fmt.Sprintf("%s=%v", path, fixed.value))
-		}
-	}
-	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
-	return hex.EncodeToString(sum[:8])
 }
 
 // DatabaseURL is the address of the database, which must be known before what is stored can be read; "" for that in the data folder.

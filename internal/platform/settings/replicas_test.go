@@ -133,3 +133,30 @@ func TestOneReplicaProvidesAValue(t *testing.T) {
 		}
 	}
 }
+
+func TestReplicasThatAreSetUpInDifferentWaysAreTold(t *testing.T) {
+	d, box := dbtest.Open(t), boxOf(t)
+	same := []string{"WATCHMARK_SYNC_WORKERS=5", "WATCHMARK_AUTH_WEBHOOK_KEY=0123456789ab"}
+	digest := func(environ ...string) string { return newReplica(t, d, box, environ...).Digest() }
+	for name, c := range map[string]struct {
+		other  []string
+		differ string
+	}{
+		"alike":              {same, ""},
+		"what is its own":    {append([]string{"WATCHMARK_SERVER_LISTEN=127.0.0.1:1", "WATCHMARK_LOG_LEVEL=debug"}, same...), ""},
+		"another value":      {[]string{"WATCHMARK_SYNC_WORKERS=6", same[1]}, "sync.workers"},
+		"another secret":     {[]string{same[0], "WATCHMARK_AUTH_WEBHOOK_KEY=ba9876543210"}, "auth.webhook_key"},
+		"set at one of them": {[]string{same[0]}, "auth.webhook_key"},
+		"nothing is set":     {nil, "auth.webhook_key sync.workers"},
+	} {
+		if got := strings.Join(settings.Differ([]string{digest(same...), digest(c.other...), digest(same...)}), " "); got != c.differ {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if text := digest(same...); strings.Contains(text, "0123456789ab") {
+		t.Errorf("the digest is %s", text)
+	}
+	if digest(same...) == newReplica(t, d, boxOf(t), same...).Digest() {
+		t.Error("who has another key can compare")
+	}
+}

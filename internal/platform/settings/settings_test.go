@@ -154,23 +154,3 @@ func TestTheDatabaseIsNamedByFileOrEnvironmentOnly(t *testing.T) {
 		t.Errorf("of another server: %v", err)
 	}
 }
-
-func TestDigestTellsOfOtherSettingsOfAReplica(t *testing.T) {
-	digest := func(environ ...string) string {
-		t.Helper()
-		m, err := settings.Load(t.Context(), settings.Options{Environ: environ, Overrides: nothingStored{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m.Digest()
-	}
-	one := digest("WATCHMARK_SYNC_WORKERS=3", "WATCHMARK_CATALOG_EGRESS=berlin", "WATCHMARK_LOG_LEVEL=debug", "WATCHMARK_LLM_API_KEY=sk-one")
-	if digest("WATCHMARK_SYNC_WORKERS=3", "WATCHMARK_CATALOG_EGRESS=oslo", "WATCHMARK_LLM_API_KEY=sk-two") != one {
-		t.Error("what each replica has of its own, and the value of a secret, make it another")
-	}
-	for _, other := range [][]string{{"WATCHMARK_SYNC_WORKERS=4", "WATCHMARK_LLM_API_KEY=sk-one"}, {"WATCHMARK_SYNC_WORKERS=3"}} {
-		if digest(other...) == one {
-			t.Errorf("%v makes no difference", other)
-		}
-	}
-}

@@ -168,7 +168,7 @@ func backupSection(s *Backup) section {
 				label: "Make a backup", labelZH: "备份时间",
 				help: "When a backup is made, as a cron expression of five fields in the local time. One that was missed is made up for at the next start. Empty means never.",
 				zh:   "制作备份的时间，五段 cron 表达式，按本地时区。错过的备份会在下次启动时补做。留空表示从不备份。"},
-			{name: "dir", at: &s.Dir, standard: DefaultBackupDir, restart: true, check: checkFolder,
+			{name: "dir", own: true, at: &s.Dir, standard: DefaultBackupDir, restart: true, check: checkFolder,
 				label: "Folder", labelZH: "存放目录",
 				help: "Folder of the backups. The default is the folder backups in the data folder, wherever that is; one on another disk also survives the loss of this one.",
 				zh:   "备份所在目录。默认为数据目录中的 backups 目录；放到另一块磁盘上，本磁盘损坏时备份仍在。"},
@@ -187,7 +187,7 @@ func databaseSection(s *Database) section {
 		help: "Where everything is stored: in the data folder, or in PostgreSQL, which several replicas can share.",
 		zh:   "数据的存放位置：数据目录，或可由多个副本共用的 PostgreSQL。",
 		options: []option{
-			{name: "url", at: &s.URL, standard: "", check: optional(checkDatabaseURL), restart: true, fixed: true, advanced: true,
+			{name: "url", own: true, at: &s.URL, standard: "", check: optional(checkDatabaseURL), restart: true, fixed: true, advanced: true,
 				label: "PostgreSQL", labelZH: "PostgreSQL",
 				help: "Address of a PostgreSQL database, such as postgres://watchmark:password@db.lan:5432/watchmark; set in the file or the environment only. " +
 					"Empty means SQLite in the data folder.",

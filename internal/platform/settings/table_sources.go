@@ -11,7 +11,7 @@ func nasSection(s *NAS) section {
 				label: "Read the library", labelZH: "读取观看记录",
 				help: "Read what was watched. It begins with what is watched after this is switched on.",
 				zh:   "是否读取观看记录。只处理开启之后的观看。"},
-			{name: "database_path", at: &s.DatabasePath, standard: "/usr/local/apps/@appdata/trim.media/database/trimmedia.db", check: checkFile,
+			{name: "database_path", own: true, at: &s.DatabasePath, standard: "/usr/local/apps/@appdata/trim.media/database/trimmedia.db", check: checkFile,
 				label: "Database of the library", labelZH: "数据库路径",
 				help: "The database of the library. In a container this is the path inside of it, and the whole folder of the file must be mounted, read-only.",
 				zh:   "媒体库数据库文件的路径。在容器中运行时填写容器内的路径，并以只读方式挂载该文件所在的整个目录。"},
