@@ -83,9 +83,6 @@ type Service struct {
 	// followed is whom webhooks may be about; see SeenTx.
 	followed atomic.Pointer[[]followed]
 
-	// keeping is held while a sign-in is stored, so that two of one person become one login.
-	keeping sync.Mutex
-
 	mu      sync.Mutex
 	running bool                 // Run is
 	firsts  map[int64]*firstLook // those that are to come

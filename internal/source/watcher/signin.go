@@ -114,47 +114,11 @@ func (s *Service) kept(ctx context.Context, k known) (Login, error) {
 // it over, with what is known of their plays.
 func (s *Service) keep(ctx context.Context, k known) (id int64, err error) {
 	defer s.wake.Raise()
-	s.keeping.Lock()
-	defer s.keeping.Unlock()
-	if k.token != "" && k.userID != "" {
-		other, err := s.store.person(ctx, k.Login)
-		if err != nil {
-			return 0, err
-		}
-		if other != 0 {
-			return other, s.takeOver(ctx, k, other)
-		}
-	}
-	if k.ID == 0 {
-		id, err = s.store.add(ctx, k.Login, k.keys)
-	} else {
-		id, err = k.ID, s.store.sign(ctx, k.Login, k.keys)
-	}
-	if err == nil && k.token != "" && k.ComparedAt == nil && k.Enabled {
+	id, tookOver, err := s.store.keep(ctx, k)
+	if err == nil && !tookOver && k.token != "" && k.ComparedAt == nil && k.Enabled {
 		s.expectFirst(id)
 	}
 	return id, err
-}
-
-// takeOver gives the sign-in of k to the login that the person has already.
-func (s *Service) takeOver(ctx context.Context, k known, id int64) error {
-	old, err := s.store.get(ctx, id)
-	if err != nil {
-		return err
-	}
-	from := k.ID
-	k.ID, k.libraries, k.Enabled = id, old.libraries, true
-	if from != 0 {
-		k.MediaUserName = old.MediaUserName
-	}
-	if err := s.store.sign(ctx, k.Login, k.keys); err != nil || from == 0 {
-		return err
-	}
-	// The row that waited for the code is over; its keys open nothing else.
-	if err := s.store.sign(ctx, Login{ID: from, Kind: k.Kind, State: SignedOut}, keys{}); err != nil {
-		return err
-	}
-	return s.store.remove(ctx, from)
 }
 
 // await asks whether the sign-in by code of a login was confirmed, until it is or has expired. It returns when the row has changed.

@@ -182,7 +182,11 @@ func (s store) allOf(ctx context.Context, from db.Querier) ([]known, error) {
 
 // get is a login and its keys; ErrNotFound for one that is being forgotten, too.
 func (s store) get(ctx context.Context, id int64) (k known, err error) {
-	k.Login, k.keys, err = s.scan(s.db.Read().QueryRowContext(ctx, `SELECT `+loginColumns+` FROM media_logins WHERE id = ? AND removed = 0`, id))
+	return s.getFrom(ctx, s.db.Read(), id)
+}
+
+func (s store) getFrom(ctx context.Context, from db.Querier, id int64) (k known, err error) {
+	k.Login, k.keys, err = s.scan(from.QueryRowContext(ctx, `SELECT `+loginColumns+` FROM media_logins WHERE id = ? AND removed = 0`, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return k, ErrNotFound
 	}
@@ -192,18 +196,62 @@ func (s store) get(ctx context.Context, id int64) (k known, err error) {
 	return k, nil
 }
 
-// add stores a new login.
-func (s store) add(ctx context.Context, l Login, k keys) (id int64, err error) {
+// keep stores a sign-in and answers the login that has it, and whether that is another one: that of the same person at the same
+// server. It is one exclusive transaction, so that two sign-ins of one person become one login.
+func (s store) keep(ctx context.Context, k known) (id int64, tookOver bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `INSERT INTO media_logins (kind, url, pin, device, media_user_name, state, problem, connected_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			l.Kind, l.URL, l.pin, l.device, l.MediaUserName, l.State, l.Problem, time.Now().UnixMilli()).Scan(&id)
-		if err != nil {
-			return fmt.Errorf("store a login at a media server: %w", err)
+		if k.token != "" && k.userID != "" {
+			other, err := person(ctx, tx, k.Login)
+			if err != nil {
+				return err
+			}
+			if other != 0 {
+				id, tookOver = other, true
+				return s.takeOver(ctx, tx, k, other)
+			}
 		}
-		l.ID = id // the seal is bound to it
-		return s.signTx(ctx, tx, l, k)
+		if id = k.ID; id == 0 {
+			id, err = s.add(ctx, tx, k.Login, k.keys)
+			return err
+		}
+		return s.signTx(ctx, tx, k.Login, k.keys)
 	})
-	return id, err
+	return id, tookOver, err
+}
+
+// takeOver gives the sign-in of k to the login that the person has already.
+func (s store) takeOver(ctx context.Context, tx *sql.Tx, k known, id int64) error {
+	old, err := s.getFrom(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	from := k.ID
+	k.ID, k.libraries, k.Enabled = id, old.libraries, true
+	if from != 0 {
+		k.MediaUserName = old.MediaUserName
+	}
+	if err := s.signTx(ctx, tx, k.Login, k.keys); err != nil || from == 0 {
+		return err
+	}
+	// The row that waited for the code is over; its keys open nothing else.
+	if err := s.signTx(ctx, tx, Login{ID: from, Kind: k.Kind, State: SignedOut}, keys{}); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, removeLogin, from); err != nil {
+		return fmt.Errorf("remove media login %d: %w", from, err)
+	}
+	return nil
+}
+
+// add stores a new login within tx.
+func (s store) add(ctx context.Context, tx *sql.Tx, l Login, k keys) (id int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO media_logins (kind, url, pin, device, media_user_name, state, problem, connected_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		l.Kind, l.URL, l.pin, l.device, l.MediaUserName, l.State, l.Problem, time.Now().UnixMilli()).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("store a login at a media server: %w", err)
+	}
+	l.ID = id // the seal is bound to it
+	return id, s.signTx(ctx, tx, l, k)
 }
 
 // sign stores a sign-in, or one that waits, with who and what it is of.
@@ -231,8 +279,8 @@ func (s store) signTx(ctx context.Context, tx *sql.Tx, l Login, k keys) error {
 }
 
 // person finds the login of the same person at the same server; 0 when there is none. UGREEN's servers all have the same id.
-func (s store) person(ctx context.Context, l Login) (id int64, err error) {
-	err = s.db.Read().QueryRowContext(ctx, `SELECT id FROM media_logins WHERE kind = ? AND server_id = ? AND user_id = ? AND id <> ? AND removed = 0 AND (kind <> ? OR url = ?)`,
+func person(ctx context.Context, tx *sql.Tx, l Login) (id int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT id FROM media_logins WHERE kind = ? AND server_id = ? AND user_id = ? AND id <> ? AND removed = 0 AND (kind <> ? OR url = ?)`,
 		l.Kind, l.ServerID, l.userID, l.ID, mediaserver.Ugreen, l.URL).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
@@ -295,8 +343,10 @@ func (s store) write(ctx context.Context, id int64, query string, args ...any) e
 
 // remove hides a login; forget removes its rows, up to a limit of each kind, and the login itself with the last.
 func (s store) remove(ctx context.Context, id int64) error {
-	return s.write(ctx, id, `UPDATE media_logins SET removed = 1, version = version + 1 WHERE id = ?`, id)
+	return s.write(ctx, id, removeLogin, id)
 }
+
+const removeLogin = `UPDATE media_logins SET removed = 1, version = version + 1 WHERE id = ?`
 
 func (s store) forget(ctx context.Context, id int64, limit int) (over bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
