@@ -328,6 +328,9 @@ func TestCooldownAndLifeOfACode(t *testing.T) {
 		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrWrongCode) {
 			t.Errorf("the sign-in from before: %v", err)
 		}
+		if dbtest.OnServer() {
+			return // its clock is none of the bubble's
+		}
 		time.Sleep(4 * time.Minute)
 		var over *tracker.OverError
 		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, r.remote.LastCode(mira)); !errors.Is(err, tracker.ErrCodeExpired) || !errors.As(err, &over) || over.RetryAfter != time.Second {
@@ -434,6 +437,12 @@ func TestABrowserThatIsAwayForLongIsTooLate(t *testing.T) {
 		defer end()
 		state := stateOf(r)
 		time.Sleep(10 * time.Minute)
+		if dbtest.OnServer() { // its clock is none of the bubble's
+			must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, `UPDATE tickets SET until = now_ms()`)
+				return err
+			}))
+		}
 		if _, err := r.service.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
 			t.Errorf("after ten minutes: %v", err)
 		}
