@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -40,29 +39,26 @@ func all(ctx context.Context, from db.Querier) (map[string]string, error) {
 	return values, nil
 }
 
-// errNothing ends a change that changes nothing.
-var errNothing = errors.New("nothing is changed")
-
 // Change implements Overrides, in one exclusive transaction.
 func (s *Store) Change(ctx context.Context, fn func(stored map[string]string) (map[string]*string, error)) error {
-	err := s.board.Write(ctx, changed, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		stored, err := all(ctx, tx)
 		if err != nil {
 			return err
 		}
 		values, err := fn(stored)
-		if err != nil {
+		if err != nil || len(values) == 0 {
 			return err
 		}
-		if len(values) == 0 {
-			return errNothing
+		if err := put(ctx, tx, values); err != nil {
+			return err
 		}
-		return put(ctx, tx, values)
+		return changes.Raise(ctx, tx, changed)
 	})
-	if errors.Is(err, errNothing) {
-		return s.board.Refresh(ctx) // another replica may have done it
+	if err != nil {
+		return err
 	}
-	return err
+	return s.board.Tell(ctx) // also of what another replica has changed already
 }
 
 func put(ctx context.Context, tx *sql.Tx, values map[string]*string) error {
