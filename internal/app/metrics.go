@@ -195,7 +195,6 @@ func (m *meters) shared(o replicas.Overview) []metrics.Family {
 	return []metrics.Family{
 		gauge("watchmark_replica_info", "This replica; the value is always 1.", []string{"replica", "egress"}, metrics.Sample{Labels: []string{name, m.Settings.Current().Catalog.Egress}, Value: 1}),
 		gauge("watchmark_replicas", "Replicas on the database by state, the same at each of them.", []string{"state"}, samplesOf(states)...),
-		counter("watchmark_replica_evictions_total", "Replicas that this one took for dead because the database had not heard of them.", &m.self.Evictions),
 		gauge("watchmark_catalog_budget_requests", "Requests to Bangumi that may be sent at once, by host and way out, the same at each replica.", []string{"host", "egress"}, left...),
 		gauge("watchmark_catalog_banned", "1 while Bangumi accepts no requests of a way out, the same at each replica.", []string{"host", "egress"}, banned...),
 	}

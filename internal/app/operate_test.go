@@ -83,6 +83,16 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 			t.Errorf("the figures lack %s", line)
 		}
 	}
+	families := map[string]bool{}
+	for _, line := range strings.Split(text, "\n") {
+		if name, is := strings.CutPrefix(line, "# HELP "); is {
+			name, _, _ = strings.Cut(name, " ")
+			if families[name] {
+				t.Errorf("%s is told twice, which no reader takes", name)
+			}
+			families[name] = true
+		}
+	}
 	for _, private := range []string{"灯塔", "Mira", "mira", s.hook, s.key} {
 		if strings.Contains(text, private) {
 			t.Errorf("the figures tell %s", private)
