@@ -29,6 +29,7 @@ import (
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/snapshot"
 	"watchmark/internal/upkeep/update"
 	"watchmark/internal/watch"
 )
@@ -44,9 +45,10 @@ type App struct {
 	replay    *queue.Scheduler
 	nas       *nas.Reader
 	// device asks the TV boxes; plays is what they have played.
-	device  *device.Watcher
-	plays   *device.Store
-	tracker *tracker.Service
+	device    *device.Watcher
+	plays     *device.Store
+	tracker   *tracker.Service
+	snapshots *snapshot.Service
 	// watcher follows media servers with people's own logins.
 	watcher *watcher.Service
 	// importer takes in what media servers remember.
@@ -146,6 +148,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 	a.tracker = a.newTracker()
 	a.watcher = a.newWatcher()
 	a.importer = a.newImporter()
+	a.snapshots = a.newSnapshots()
 	a.nas = a.newNAS(o.DataDir)
 	if err := a.buildDevice(o); err != nil {
 		return err

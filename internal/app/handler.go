@@ -102,6 +102,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		},
 		api.Provider{OIDC: signIn},
 		api.Backups{Service: a.backups},
+		api.Snapshots{Service: a.snapshots, Accounts: a.Accounts},
 
 		api.Replicas{Overview: a.overview().Overview},
 		api.HealthChecks{Problems: a.ready.problems},
@@ -137,7 +138,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 		Mappings:      web.Mappings{Mappings: a.Mappings},
 		Archive:       web.Archive{Status: a.Archiver.Status, Find: a.Archive.Find},
 		Sources:       sources,
-		Accounts:      web.Accounts{Accounts: a.Accounts, Records: a.Records, Settings: a.Settings},
+		Accounts:      web.Accounts{Accounts: a.Accounts, Records: a.Records, Settings: a.Settings, Snapshots: a.snapshots, Tasks: a.tasks},
 		Notifications: web.Notifications{Notices: a.Notices, Accounts: a.Accounts, Records: a.Records},
 		Summaries: web.Summaries{
 			Jobs: a.summaries, Airing: a.airing.Status, Usage: a.llm.Usage.Report,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/testkit/devicetest"
@@ -265,6 +267,17 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	l.calls(call{post, "/api/records/{id}/correct", of + "correct", `{"subject_id":900002}`})
 	s.wait("correct", func() bool { return !strings.Contains(s.get("/api/tasks").body, `"running"`) })
 	l.calls(call{post, "/api/records/{id}/correction/undo", of + "correction/undo", ""})
+
+	// The list is kept twice, with a change between.
+	for range 2 {
+		l.calls(call{post, "/api/accounts/{id}/snapshots", "/api/accounts/1/snapshots", ""})
+		s.wait("snapshot", func() bool { return !strings.Contains(s.get("/api/tasks").body, `"running"`) })
+		if err := errors.Join(s.list.Collect("mira", 900003, catalog.Doing, false), s.list.Collect("mira", 900001, catalog.OnHold, false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.calls(call{http.MethodGet, "/api/accounts/{id}/snapshots", "/api/accounts/1/snapshots", ""}, call{http.MethodGet, "/api/snapshots/{id}/diff", "/api/snapshots/1/diff?to=2", ""},
+		call{http.MethodGet, "/api/accounts/{id}/entries/{subject_id}", "/api/accounts/1/entries/900001", ""})
 
 	// The polled sources and the archive.
 	server := mediaServer(t, mediaservertest.Jellyfin)

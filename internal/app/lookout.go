@@ -47,7 +47,7 @@ func (a *App) lookOut(ctx context.Context) {
 	own := []func(context.Context) error{a.lookAtArchive, a.lookAtCertificate}
 	shared := []func(context.Context) error{
 		a.lookAtProgram, a.lookAtCatalog, a.lookAtAccounts, seldom(sourcesEvery, a.lookAtSources), a.lookAtDataset,
-		a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtServers, a.lookAtImports, a.lookAtDoor,
+		a.lookAtBackups, a.lookAtUpdates, a.lookAtNAS, a.lookAtTracker, a.lookAtServers, a.lookAtImports, a.lookAtDoor, a.lookAtSnapshots,
 	}
 	for {
 		looks := own

@@ -68,6 +68,7 @@ var (
 	notMissing        = reason.New("catalog_answer_not_missing", "the answer is not the one that Bangumi gives for what it does not have: check catalog.api_url", "这不是 Bangumi 表示“不存在”的响应：请检查 catalog.api_url")
 	webPage           = reason.New("catalog_answer_page", "a web page came instead of an answer of Bangumi: check catalog.api_url, and whether something on the way intercepts the traffic", "收到的是网页而不是 Bangumi 的响应：请检查 catalog.api_url，以及流量是否被拦截")
 	noToken           = reason.New("catalog_answer_no_token", "the answer has no token", "响应中没有令牌")
+	listMoves         = reason.New("catalog_list_moves", "the list changed each time that it was read: try again when nothing else writes to it", "每次读取时列表都在变化：请在没有其他程序写入时再试")
 	tooManyRows       = reason.New("catalog_too_many_rows", "the list has more than {count} rows", "列表超过 {count} 行")
 	tooManyMerges     = reason.New("catalog_too_many_redirects", "too many redirects", "重定向次数过多")
 	foreignEpisode    = reason.New("catalog_foreign_episode", "episode {episode} is not an episode of this entry", "单集 {episode} 不属于此条目")

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
@@ -31,6 +32,20 @@ func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
 		return m, err
 	}, `SELECT record_id, account_id, subject_id, episode_id, completed, created FROM record_marks
 		WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
+}
+
+// Written is what records wrote to an account's list in a span of time and nobody took back: the episodes of each subject, 0 for the entry itself.
+func (s *Store) Written(ctx context.Context, account int64, from, to time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
+	all := map[catalog.SubjectID][]catalog.EpisodeID{}
+	err := db.Each(ctx, s.db.Read(), "read what was written to a list", func(row db.Row) error {
+		var subject catalog.SubjectID
+		var episode catalog.EpisodeID
+		err := row.Scan(&subject, &episode)
+		all[subject] = append(all[subject], episode)
+		return err
+	}, `SELECT m.subject_id, m.episode_id FROM record_marks m JOIN records r ON r.id = m.record_id
+		WHERE m.account_id = ? AND r.updated_at >= ? AND r.updated_at <= ?`, account, from.UnixMilli(), to.UnixMilli())
+	return all, err
 }
 
 // Completed reports whether any record set the subject done on the account's list.

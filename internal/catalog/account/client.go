@@ -398,6 +398,35 @@ func (k *Client) Doing(ctx context.Context, a Account) (doing []catalog.SubjectI
 	return doing, err
 }
 
+// ReadList reads the whole list of the account, and hands it to read with what reads the marks of its entries. progress is told how much of the list was
+// read. A token that is refused meanwhile is renewed, and all of it read once more. Errors as Mark's, and those of read.
+func (k *Client) ReadList(ctx context.Context, a Account, progress func(read, of int),
+	read func(list catalog.List, marks func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error,
+) (err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return err
+	}
+	username := a.Username
+	err = k.as(ctx, a, func(s catalog.Session) error {
+		// Without its owner's own name the list is that of a stranger, whose private entries are left out without a word (upstreams/list.md section 2).
+		me, err := s.Me(ctx)
+		if err != nil {
+			return err
+		}
+		if a.CatalogUserID != 0 && me.ID != a.CatalogUserID {
+			return ErrOtherUser
+		}
+		username = me.Username
+		list, err := s.List(ctx, username, progress)
+		if err != nil {
+			return err
+		}
+		return read(list, s.Marks)
+	})
+	k.rename(ctx, a, username)
+	return err
+}
+
 func doingOf(ctx context.Context, s catalog.Session, username string) ([]catalog.Collection, error) {
 	anime, err := s.Collections(ctx, username, catalog.Anime, catalog.Doing)
 	if err != nil {

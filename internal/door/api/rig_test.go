@@ -271,6 +271,7 @@ func (p *parts) resources() []api.Resource {
 		api.Tracker{Service: p.tracker},
 		api.Servers{Service: p.watcher},
 		api.Import{},
+		api.Snapshots{},
 		api.Notifications{Notices: r.notices},
 		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},
 		p.subjects,

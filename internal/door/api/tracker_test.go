@@ -23,6 +23,7 @@ import (
 func (r *rig) newTracker(box *secret.Box, masker *secret.Masker, log *slog.Logger) *tracker.Service {
 	k := tracker.NewService(tracker.Config{
 		DB: r.db, Box: box, HTTP: must(httpx.New(unhurried, masker, log))(r.t), Masker: masker, Tasks: r.tasks, Holds: r.holds, Intake: r.engine, Log: log,
+		Imported: func(context.Context, []int64) (map[int64]bool, error) { return map[int64]bool{}, nil },
 		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
 		Mapped:   func(context.Context, []string, watch.Event) (bool, error) { return false, nil },
 		Forecast: r.engine.Forecast,

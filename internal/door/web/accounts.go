@@ -9,7 +9,9 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/upkeep/snapshot"
 )
 
 // Accounts is the page of the accounts.
@@ -17,6 +19,9 @@ type Accounts struct {
 	Accounts *account.Store
 	Records  *record.Store
 	Settings *settings.Manager
+	// Snapshots are those of the accounts' lists, whose tasks are in Tasks.
+	Snapshots *snapshot.Service
+	Tasks     *task.Registry
 }
 
 // tokenURL is the catalog's page where people make a token by hand.

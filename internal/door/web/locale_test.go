@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/engine"
@@ -40,6 +41,7 @@ import (
 	"watchmark/internal/testkit/browsertest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/snapshot"
 	"watchmark/internal/upkeep/update"
 	"watchmark/internal/watch"
 )
@@ -112,6 +114,15 @@ func TestKeysExist(t *testing.T) {
 	}
 	for _, src := range source.All[len(source.Push):] { // those that push bring their names
 		need("the source", "source.name."+string(src))
+	}
+	for _, kind := range snapshot.Kinds {
+		need("the change of an entry", "list.changed."+string(kind))
+	}
+	for _, by := range []snapshot.By{snapshot.Us, snapshot.Another, snapshot.Both} {
+		need("who changed an entry", "list.by."+string(by))
+	}
+	for _, state := range []catalog.CollectionType{catalog.Wish, catalog.Done, catalog.Doing, catalog.OnHold, catalog.Dropped} {
+		need("the state of an entry", fmt.Sprintf("list.state.%d", state))
 	}
 	for _, format := range importer.Formats {
 		need("the format of a file", "import.file."+string(format))
@@ -233,7 +244,7 @@ func TestKeysExist(t *testing.T) {
 
 // taskKinds is every kind of task that the service starts.
 var taskKinds = []string{engine.RetryKind, engine.RetryFailedKind, review.CorrectKind, review.AnswerKind, archive.TaskKind, idmap.TaskKind, device.TaskKind,
-	backup.TaskKind, importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask, watcher.SyncTask, watcher.SeedTask, watcher.UndoTask}
+	backup.TaskKind, importer.RunTask, importer.PreviewTask, tracker.SyncTask, tracker.PreviewTask, tracker.DeviceTask, watcher.SyncTask, watcher.SeedTask, watcher.UndoTask, snapshot.TaskKind}
 
 func TestNumbersArePutApart(t *testing.T) {
 	g := newRig(t)
@@ -286,7 +297,7 @@ func TestKeysAreUsed(t *testing.T) {
 		}
 	}
 	// Keys below these are made of a prefix and a value.
-	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|servers\.(is|kind|way|user_of)|ways\.(have|webhook|sign_in)|seed\.is|account\.(health|method)|settings\.unit|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved|list)|sources\.invite|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token|file)|preview\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
+	made := regexp.MustCompile(`^(status|error_kind|media|source\.name|step|fact|part|collection|theme|time|oauth\.error|connect\.(plex|tautulli|emby|jellyfin|custom)|need|servers\.(is|kind|way|user_of)|ways\.(have|webhook|sign_in)|seed\.is|account\.(health|method)|settings\.unit|queue\.(answers|behind|behind_off|given_up|unasked)\.about|queue\.(tab|round|none|none_about|delete_confirm)|task\.kind|archive\.(is|how|by|outcome)|airing\.is|rule\.by|mapping\.form|blocked\.kind|about\.(table|outcome|credit|moved|list)|sources\.invite|nas\.(is|problem|handling|why|range)|device\.(is|box)|tracker\.(is|error|state|outcome|method)|import\.(is|token|file)|list\.(changed|by|private|state)|preview\.(is|skipped|foreign)|script\.day_of\.(trend|usage|year)|script\.device\.(state|kind|from|how|outcome|why)|script\.tracker_(taken|up_to_date|failed|cancelled)|debug\.(result|wrong|level|outcome)|network\.(kind|problem|via|stage|is)|channel\.(type|new|about|guide|preset|presets|name_example|more|field)|notify\.group|inbox\.view|script\.(way|import|imported|refreshed|trial)_[a-z_]*|script\.status_\d+|script\.run_(running|done|failed|cancelled))\b`)
 	for key := range catalogueOf(t, "en") {
 		if made.MatchString(key) {
 			continue

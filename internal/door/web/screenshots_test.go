@@ -69,6 +69,7 @@ func shots(t *testing.T) []shot {
 	failing.tracker.status = tracker.Status{Enabled: true, Users: []tracker.User{{ID: 1, Name: "mira", State: tracker.Dead, Problem: tracker.ErrDead.With()}}}
 	failing.backups = backup.Status{OnServer: true}
 	imported := newRig(t)
+	before, now := full.keepLists(t)
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
@@ -141,6 +142,9 @@ func shots(t *testing.T) []shot {
 		{"mappings-empty", empty, "/titles", true, ""},
 		{"mappings-none-found", full, "/titles?q=nothing", true, ""},
 		{"blocked-empty", empty, "/titles/blocked", true, ""},
+		{"list", full, fmt.Sprintf("/people/1/list?from=%d&to=%d", before.ID, now.ID), true, ""},
+		{"list-entry", full, "/people/1/list?entry=900001", true, ""},
+		{"list-empty", full, "/people/2/list", true, ""},
 		{"servers", full, "/sources/servers", true, ""},
 		{"servers-empty", empty, "/sources/servers", true, ""},
 		{"server", full, "/sources/servers/1", true, "#seed summary"},

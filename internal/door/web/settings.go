@@ -106,7 +106,7 @@ func bound(b *float64) string {
 // sectionIcons are the icons of sections. A section without one gets the icon of the page.
 var sectionIcons = map[string]string{
 	"server": "server", "auth": "shield-check", "network": "globe", "catalog": "bookmark-check", "sync": "circle-check", "matching": "target",
-	"catalog_archive": "database", "catalog_replay": "hourglass", "nas": "hard-drive", "device": "tv", "tracker": "history",
+	"catalog_archive": "database", "catalog_replay": "hourglass", "nas": "hard-drive", "snapshot": "history", "device": "tv", "tracker": "history",
 	"notification": "send", "llm": "sparkles", "backup": "hard-drive", "log": "scroll-text",
 }
 

@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/upkeep/snapshot"
 	"watchmark/internal/upkeep/update"
 )
 
@@ -191,6 +192,10 @@ func pageOf(t task.Status) string {
 		return serversPath
 	case backup.TaskKind:
 		return "/settings/backups"
+	case snapshot.TaskKind:
+		return fmt.Sprintf("/people/%d/list", t.RecordID)
+	case snapshot.JobName:
+		return "/people"
 	case idmap.TaskKind, update.JobName:
 		return "/settings/about"
 	}
@@ -236,6 +241,7 @@ var resultKeys = map[string][]string{
 	archive.TaskKind:   {"script.imported_{outcome}"},
 	idmap.TaskKind:     {"script.refreshed_{outcome}"},
 	backup.TaskKind:    {"script.backup_done"},
+	snapshot.TaskKind:  {"task.snapshot"},
 	device.TaskKind:    {"task.devices"},
 	importer.RunTask:   {"task.imported"},
 	tracker.SyncTask:   {"task.tracked"},

@@ -43,6 +43,7 @@ type Settings struct {
 	LLM            LLM
 	Backup         Backup
 	Database       Database
+	Snapshot       Snapshot
 	Log            Log
 }
 
@@ -231,6 +232,13 @@ type Backup struct {
 // Database is the section [database]: where everything is stored.
 type Database struct {
 	URL secret.Text // postgres or postgresql URL, maybe with a password; "" = SQLite in the data folder
+}
+
+// Snapshot is the section [snapshot]: readings of whole lists.
+type Snapshot struct {
+	Enabled bool
+	Cron    string // as ParseStandard of go-cron reads it
+	Keep    int
 }
 
 // Log is the section [log].

@@ -73,6 +73,7 @@ func table(s *Settings) []section {
 		llmSection(&s.LLM),
 		backupSection(&s.Backup),
 		databaseSection(&s.Database),
+		snapshotSection(&s.Snapshot),
 		logSection(&s.Log),
 	}
 	for i := range sections {

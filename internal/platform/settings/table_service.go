@@ -196,6 +196,29 @@ func databaseSection(s *Database) section {
 	}
 }
 
+func snapshotSection(s *Snapshot) section {
+	return section{
+		name:  "snapshot",
+		label: "Snapshots of lists", labelZH: "列表快照",
+		help: "Readings of the whole lists on Bangumi, so that nothing in them is lost without a trace.",
+		zh:   "定期完整读取 Bangumi 上的列表并保存，以便随时查看变化。",
+		options: []option{
+			{name: "enabled", at: &s.Enabled, standard: false,
+				label: "Take snapshots", labelZH: "自动创建快照",
+				help: "Read the lists of all enabled accounts regularly. The first time takes about a request for each entry with marks; later only what has changed is read.",
+				zh:   "定期读取所有已启用账号的列表。第一次大约每个有标记的条目需要一次请求，以后只读取有变化的部分。"},
+			{name: "cron", at: &s.Cron, standard: "43 3 * * *", check: checkCron, form: Cron,
+				label: "When", labelZH: "时间",
+				help: "When the lists are read, as a cron expression of five fields in the local time.",
+				zh:   "读取列表的时间，五段 cron 表达式，按本地时区。"},
+			{name: "keep", at: &s.Keep, standard: 60, min: 2, max: 3650,
+				label: "Keep", labelZH: "保留份数",
+				help: "How many snapshots of each list are kept. Of older ones the first of each month stays.",
+				zh:   "每个列表保留的快照份数。更早的快照每月保留第一份。"},
+		},
+	}
+}
+
 func logSection(s *Log) section {
 	return section{
 		name:  "log",

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/mediaserver"
@@ -120,6 +121,23 @@ func (k *Importer) RunFile(ctx context.Context, f *os.File, format Format, user 
 		Discard(f)
 	}
 	return t, err
+}
+
+// Plays are those of some plays of Trakt, by their number there, that were imported from a file of anybody's.
+func (k *Importer) Plays(ctx context.Context, plays []int64) (map[int64]bool, error) {
+	names := make([]string, len(plays))
+	for i, play := range plays {
+		names[i] = strconv.FormatInt(play, 10)
+	}
+	list, args := db.In(names)
+	imported := map[int64]bool{}
+	err := db.Each(ctx, k.DB.Read(), "look for imported plays", func(row db.Row) error {
+		var play int64
+		err := row.Scan(&play)
+		imported[play] = true
+		return err
+	}, `SELECT CAST(item_id AS BIGINT) FROM imported_items WHERE source = ? AND item_id IN `+list, append([]any{Trakt}, args...)...)
+	return imported, err
 }
 
 // export is a file that is read.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -73,23 +72,16 @@ func (s store) lastRead(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(at.Int64), nil
 }
 
-// seen is which of some plays were seen before, also in a file of Trakt's export, and the records they became; 0 is none.
+// seen is which of some plays were seen before, and the records they became; 0 is none.
 func (s store) seen(ctx context.Context, id int64, plays []int64) (map[int64]int64, error) {
 	list, args := db.In(plays)
-	names := make([]string, len(plays))
-	for i, play := range plays {
-		names[i] = strconv.FormatInt(play, 10)
-	}
-	named, texts := db.In(names)
 	seen := map[int64]int64{}
 	err := db.Each(ctx, s.db.Read(), "look for plays", func(row db.Row) error {
 		var play, record int64
 		err := row.Scan(&play, &record)
-		seen[play] = max(seen[play], record)
+		seen[play] = record
 		return err
-	}, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list+`
-		UNION ALL SELECT CAST(item_id AS BIGINT), record_id FROM imported_items WHERE source = 'trakt' AND item_id IN `+named,
-		slices.Concat([]any{id}, args, texts)...)
+	}, `SELECT play_id, record_id FROM tracker_plays WHERE user_id = ? AND play_id IN `+list, append([]any{id}, args...)...)
 	return seen, err
 }
 

@@ -40,6 +40,8 @@ const (
 
 // rig is a service on a real database and a simulated tracker.
 type rig struct {
+	imported map[int64]bool // plays that a file of the export brought
+
 	t       *testing.T
 	dir     string
 	url     string
@@ -105,6 +107,7 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 	r.jobs, r.tasks, r.holds = jobtest.New(d, log)
 	r.service = tracker.NewService(tracker.Config{
 		DB: d, Box: box, HTTP: out, Masker: masker, Tasks: r.tasks, Holds: r.holds, Intake: intake{d}, Log: log,
+		Imported: func(context.Context, []int64) (map[int64]bool, error) { return r.imported, nil },
 		Options:  func() tracker.Options { return *r.opts },
 		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
 		Mapped: func(_ context.Context, titles []string, _ watch.Event) (bool, error) { return r.mapped(titles), nil },

@@ -202,9 +202,13 @@ func (r *run) sort(ctx context.Context, items []json.RawMessage) (batch, error) 
 	if err != nil {
 		return b, err
 	}
+	imported, err := r.k.Imported(ctx, numbers)
+	if err != nil {
+		return b, err
+	}
 	for _, p := range plays {
 		record, before := seen[p.ID]
-		if record != 0 || before && !r.full {
+		if record != 0 || imported[p.ID] || before && !r.full {
 			b.known++
 			continue
 		}

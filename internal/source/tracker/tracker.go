@@ -61,6 +61,8 @@ type Config struct {
 	Intake Intake
 	// Forecast tells what would become of events; one function serves one preview.
 	Forecast func() preview.Of
+	// Imported are those of some plays that became records by a file of Trakt's export.
+	Imported func(ctx context.Context, plays []int64) (map[int64]bool, error)
 	// Mapped reports whether a person mapped an event, by one of the titles: its genre does not matter then.
 	Mapped func(ctx context.Context, titles []string, event watch.Event) (bool, error)
 	// Options is asked whenever it is needed, so that changed settings hold at once.

@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/problem"
+	"watchmark/internal/platform/reason"
+	"watchmark/internal/upkeep/snapshot"
+)
+
+// Snapshots keeps the lists of people.
+type Snapshots struct {
+	Service  *snapshot.Service
+	Accounts *account.Store
+}
+
+// SnapshotList is the snapshots of an account.
+type SnapshotList struct {
+	Items []snapshot.Snapshot `json:"items"`
+}
+
+// EntryHistory is the versions of an entry.
+type EntryHistory struct {
+	Items []snapshot.Version `json:"items"`
+}
+
+func (a Snapshots) register(s *server) {
+	const tag = "Snapshots"
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/snapshots", OperationID: "take-snapshot", Tags: []string{tag}, Summary: "Read the list of an account and keep it",
+		Description:   "Starts a task that reads the whole list, and the marks of the entries that have changed since the snapshot before; once in 30 days all marks. A reading that was cut off goes on where it was. The result of the task is the snapshot.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, func(ctx context.Context, in *ByID) (*JSON[startedTask], error) {
+		return started(a.Service.Take(ctx, in.ID))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/accounts/{id}/snapshots", OperationID: "list-snapshots", Tags: []string{tag}, Summary: "List the snapshots of an account",
+		Description: "The newest first.", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*JSON[SnapshotList], error) {
+		all, err := a.Service.List(ctx, in.ID)
+		return answer(SnapshotList{all}, err)
+	})
+	registerOther(s, huma.Operation{
+		Method: http.MethodDelete, Path: "/api/snapshots/{id}", OperationID: "delete-snapshot", Tags: []string{tag}, Summary: "Forget a snapshot",
+		Description: "Nothing on Bangumi changes.", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *ByID) (*none, error) {
+		return nil, a.Service.Delete(ctx, in.ID)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/snapshots/{id}/diff", OperationID: "diff-snapshots", Tags: []string{tag}, Summary: "Tell what has changed between two snapshots",
+		Description: "Of the same list; to may be the older one.", Errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		To int64 `query:"to" required:"true" minimum:"1" doc:"The other snapshot."`
+	}) (*JSON[snapshot.Diff], error) {
+		return answer(a.Service.Diff(ctx, in.ID, in.To))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodGet, Path: "/api/accounts/{id}/entries/{subject_id}", OperationID: "get-entry-history", Tags: []string{tag}, Summary: "Tell how an entry came to be what it is",
+		Description: "Its versions in the snapshots, the newest first.",
+	}, func(ctx context.Context, in *struct {
+		ByID
+		SubjectID int `path:"subject_id" minimum:"1"`
+	}) (*JSON[EntryHistory], error) {
+		all, err := a.Service.History(ctx, in.ID, catalog.SubjectID(in.SubjectID))
+		return answer(EntryHistory{all}, err)
+	})
+	a.registerExport(s, tag)
+}
+
+// registerExport registers what huma would keep in memory.
+func (a Snapshots) registerExport(s *server, tag string) {
+	responses := map[string]*huma.Response{"200": {Description: "The list", Content: map[string]*huma.MediaType{}}}
+	for _, kind := range snapshot.Types {
+		responses["200"].Content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	for _, status := range []int{401, 403, 404, 409, 422} {
+		responses[strconv.Itoa(status)] = s.response(http.StatusText(status), &problem.Document{})
+	}
+	s.handle(huma.Operation{
+		Method: http.MethodGet, Path: "/api/accounts/{id}/export", OperationID: "export-list", Tags: []string{tag}, Summary: "Take a list out",
+		Description: "As it is in the newest snapshot, or in one of its snapshots: as JSON with all that is kept (/docs/lists), as CSV for people, or as the XML of MyAnimeList with the anime that it has. Take a snapshot first.",
+		Parameters: []*huma.Param{
+			{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}},
+			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "csv", "mal"}}, Description: "Left out it is json."},
+			{Name: "snapshot", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "Left out it is the newest."},
+		},
+		Responses: responses,
+	}, a.export)
+}
+
+func (a Snapshots) export(w http.ResponseWriter, r *http.Request) error {
+	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // what is no number is no account
+	by, err := a.Accounts.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	asked := r.URL.Query()
+	format := snapshot.Format(asked.Get("format"))
+	if format == "" {
+		format = snapshot.JSON
+	}
+	if snapshot.Types[format] == "" {
+		return reason.At("format", wrongExport)
+	}
+	var s snapshot.Snapshot
+	if text := asked.Get("snapshot"); text != "" {
+		number, _ := strconv.ParseInt(text, 10, 64)
+		if s, err = a.Service.Get(r.Context(), number); err == nil && s.AccountID != id {
+			err = snapshot.ErrNotFound
+		}
+	} else {
+		s, err = a.Service.Newest(r.Context(), id)
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", snapshot.Types[format])
+	w.Header().Set("Content-Disposition", `attachment; filename="`+format.FileName(s)+`"`)
+	return a.Service.Export(r.Context(), by, s, format, w)
+}

@@ -1,0 +1,209 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/upkeep/snapshot"
+)
+
+// listPage is the list of one account: its snapshots, and what has changed between two of them.
+type listPage struct {
+	Account   account.Account
+	Snapshots []snapshotLine
+	// Taken is the newest; nil before the first.
+	Taken *snapshot.Snapshot
+	// ByClock is set where snapshots are taken by themselves.
+	ByClock     bool
+	RunningTask int64
+	Diff        *diffView
+	History     *historyView
+}
+
+// snapshotLine is a snapshot with the path of what has changed since the one before; empty for the oldest.
+type snapshotLine struct {
+	snapshot.Snapshot
+	Changes string
+}
+
+// diffView is what has changed, with a filter.
+type diffView struct {
+	snapshot.Diff
+	Tabs []tab
+	Rows []changeRow
+	More int
+}
+
+// changeRow is an entry that has changed.
+type changeRow struct {
+	snapshot.Change
+	History string
+	Facts   []changeFact
+}
+
+// changeFact is one change in words: a text key with what was and what is. State is set where these are text keys.
+type changeFact struct {
+	Key         string
+	Before, Now string
+	State       bool
+}
+
+// historyView is how an entry came to be what it is.
+type historyView struct {
+	Subject  catalog.SubjectID
+	Name     string
+	Versions []snapshot.Version
+}
+
+// changesShown is how many changed entries the page shows; the API tells all.
+const changesShown = 200
+
+// listOf is the page of an account's list.
+func (g Accounts) listOf(r *request) (content, error) {
+	id, err := idOf(r)
+	if err != nil {
+		return content{}, err
+	}
+	page := listPage{ByClock: g.Settings.Current().Snapshot.Enabled}
+	if page.Account, err = g.Accounts.Get(r.Context(), id); err != nil {
+		return content{}, err
+	}
+	all, err := g.Snapshots.List(r.Context(), id)
+	if err != nil {
+		return content{}, err
+	}
+	path := fmt.Sprintf("/people/%d/list", id)
+	for i, s := range all {
+		line := snapshotLine{Snapshot: s}
+		if i+1 < len(all) {
+			line.Changes = comparison(path, all[i+1].ID, s.ID, "")
+		}
+		page.Snapshots = append(page.Snapshots, line)
+	}
+	if len(all) > 0 {
+		page.Taken = &all[0]
+	}
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, snapshot.TaskKind); err != nil {
+		return content{}, err
+	}
+	query := r.URL.Query()
+	from, _ := strconv.ParseInt(query.Get("from"), 10, 64)
+	to, _ := strconv.ParseInt(query.Get("to"), 10, 64)
+	if from > 0 && to > 0 {
+		d, err := g.Snapshots.Diff(r.Context(), min(from, to), max(from, to))
+		if err == nil && d.From.AccountID != id {
+			err = snapshot.ErrNotFound
+		}
+		if err != nil {
+			return content{}, err
+		}
+		page.Diff = diffViewOf(path, d, snapshot.Kind(query.Get("kind")))
+	}
+	if subject, err := strconv.Atoi(query.Get("entry")); err == nil && subject > 0 {
+		versions, err := g.Snapshots.History(r.Context(), id, catalog.SubjectID(subject))
+		if err != nil {
+			return content{}, err
+		}
+		page.History = &historyView{Subject: catalog.SubjectID(subject), Versions: versions}
+		for _, v := range versions {
+			if v.Entry != nil {
+				page.History.Name = cmp.Or(v.Entry.About.NameCN, v.Entry.About.Name)
+				break
+			}
+		}
+	}
+	return content{Data: page}, nil
+}
+
+// comparison is the path of what has changed between two snapshots.
+func comparison(path string, from, to int64, kind snapshot.Kind) string {
+	fields := map[string]string{"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10)}
+	if kind != "" {
+		fields["kind"] = string(kind)
+	}
+	return withQuery(path, fields) + "#changes"
+}
+
+func diffViewOf(path string, d snapshot.Diff, only snapshot.Kind) *diffView {
+	v := &diffView{Diff: d, Tabs: []tab{{Path: comparison(path, d.From.ID, d.To.ID, ""), Key: "list.changed.all", Count: len(d.Items), Current: only == ""}}}
+	for _, kind := range snapshot.Kinds {
+		if n := d.Counts[kind]; n > 0 {
+			v.Tabs = append(v.Tabs, tab{Path: comparison(path, d.From.ID, d.To.ID, kind), Key: "list.changed." + string(kind), Count: n, Current: only == kind})
+		}
+	}
+	for _, c := range d.Items {
+		if only != "" && !slices.Contains(c.Kinds, only) {
+			continue
+		}
+		if len(v.Rows) == changesShown {
+			v.More++
+			continue
+		}
+		v.Rows = append(v.Rows, changeRow{c, withQuery(path, map[string]string{"entry": strconv.Itoa(int(c.SubjectID))}) + "#history", factsOf(c)})
+	}
+	return v
+}
+
+// factsOf says what has changed of an entry.
+func factsOf(c snapshot.Change) (facts []changeFact) {
+	for _, kind := range c.Kinds {
+		f := changeFact{Key: "list.changed." + string(kind)}
+		switch kind {
+		case snapshot.Added:
+			f.Now, f.State = stateKey(c.After.Type), true
+		case snapshot.Removed:
+			f.Before, f.State = stateKey(c.Before.Type), true
+		case snapshot.Moved:
+			f.Before, f.Now, f.State = stateKey(c.Before.Type), stateKey(c.After.Type), true
+		case snapshot.Rated:
+			f.Before, f.Now = rating(c.Before.Rate), rating(c.After.Rate)
+		case snapshot.Commented:
+			f.Before, f.Now = cmp.Or(c.Before.Comment, "–"), cmp.Or(c.After.Comment, "–")
+		case snapshot.Tagged:
+			f.Before, f.Now = cmp.Or(strings.Join(c.Before.Tags, " "), "–"), cmp.Or(strings.Join(c.After.Tags, " "), "–")
+		case snapshot.Privacy:
+			f.Now, f.State = fmt.Sprintf("list.private.%t", c.After.Private), true
+		case snapshot.Read:
+			f.Before, f.Now = strconv.Itoa(c.Before.Marked), strconv.Itoa(c.After.Marked)
+		case snapshot.Marked:
+			f.Now = episodesOf(c.Marked)
+		case snapshot.Unmarked:
+			f.Now = episodesOf(c.Unmarked)
+		}
+		facts = append(facts, f)
+	}
+	return facts
+}
+
+// stateKey is the text key of the state of an entry.
+func stateKey(state catalog.CollectionType) string { return fmt.Sprintf("list.state.%d", state) }
+
+// rating is a rating as people read it.
+func rating(rate int) string {
+	if rate == 0 {
+		return "–"
+	}
+	return strconv.Itoa(rate)
+}
+
+// episodesOf are the numbers of marked episodes; those of specials have the letters SP before them.
+func episodesOf(marks []catalog.Mark) string {
+	const most = 40
+	var all []string
+	for _, m := range marks {
+		number := strconv.FormatFloat(m.Sort, 'f', -1, 64)
+		if m.Kind != catalog.Main {
+			number = "SP" + number
+		}
+		all = append(all, number)
+	}
+	if len(all) > most {
+		all = append(all[:most], "…")
+	}
+	return strings.Join(all, " ")
+}
