@@ -27,8 +27,8 @@ const (
 	// Life is how long a replica counts as live after it was heard.
 	Life = 30 * time.Second
 	// Rest is how long what an evicted replica wrote to outside stays closed: a service that it wrote to may go on with that for a minute
-	// without it (upstreams/catalog.md section 12), half of which is over by then.
-	Rest = 30 * time.Second
+	// without it (upstreams/catalog.md sections 4 and 12), and a replica that is started again evicts its former incarnation at once.
+	Rest = time.Minute
 	// remembered is how long the dead are listed.
 	remembered = 24 * time.Hour
 )
