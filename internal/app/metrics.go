@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime"
 	rtmetrics "runtime/metrics"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/catalog/budget"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/match/idmap"
@@ -185,6 +187,18 @@ func (m *meters) shared(o replicas.Overview) []metrics.Family {
 		}
 	}
 	var left, banned []metrics.Sample
+	catalog := m.Settings.Current().Catalog
+	// What nothing was sent to yet is full.
+	for _, address := range []string{catalog.APIURL, catalog.WebURL} {
+		u, err := url.Parse(address)
+		full := budget.Standing{Egress: catalog.Egress, Left: catalog.Burst}
+		if err == nil {
+			full.Host = strings.ToLower(u.Host)
+		}
+		if !slices.ContainsFunc(o.Budgets, func(b budget.Standing) bool { return b.Host == full.Host && b.Egress == full.Egress }) {
+			o.Budgets = append(o.Budgets, full)
+		}
+	}
 	for _, b := range o.Budgets {
 		if b.Account == 0 {
 			labels := []string{b.Host, b.Egress}
@@ -193,8 +207,9 @@ func (m *meters) shared(o replicas.Overview) []metrics.Family {
 		}
 	}
 	return []metrics.Family{
-		gauge("watchmark_replica_info", "This replica; the value is always 1.", []string{"replica", "egress"}, metrics.Sample{Labels: []string{name, m.Settings.Current().Catalog.Egress}, Value: 1}),
+		gauge("watchmark_replica_info", "This replica; the value is always 1.", []string{"replica", "egress"}, metrics.Sample{Labels: []string{name, catalog.Egress}, Value: 1}),
 		gauge("watchmark_replicas", "Replicas on the database by state, the same at each of them.", []string{"state"}, samplesOf(states)...),
+		counter("watchmark_replica_evictions_total", "Replicas that this one took for dead, because the database did not hear them.", &m.self.Evictions),
 		gauge("watchmark_catalog_budget_requests", "Requests to Bangumi that may be sent at once, by host and way out, the same at each replica.", []string{"host", "egress"}, left...),
 		gauge("watchmark_catalog_banned", "1 while Bangumi accepts no requests of a way out, the same at each replica.", []string{"host", "egress"}, banned...),
 	}
