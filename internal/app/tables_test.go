@@ -26,7 +26,7 @@ var owners = map[string]string{
 	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "corrections": "engine/review", "moved_records": "upkeep/movein", "pending_upgrades": "upkeep/oldtexts",
 	"admins": "door/auth", "sessions": "door/auth", "api_keys": "door/auth", "second_factors": "door/auth", "recovery_codes": "door/auth",
 	"door_failures": "door/auth",
-	"settings":      "platform/settings", "jobs": "platform/schedule", "replicas": "platform/replica", "write_trials": "platform/db", "facts": "platform/db", "versions": "platform/changes", "tickets": "platform/tickets",
+	"settings":      "platform/settings", "jobs": "platform/schedule", "holds": "platform/hold", "tasks": "platform/task", "replicas": "platform/replica", "write_trials": "platform/db", "facts": "platform/db", "versions": "platform/changes", "tickets": "platform/tickets",
 }
 
 // created and named find the tables that SQL creates, and those that it reads or writes.

@@ -249,6 +249,11 @@ func (h *Holds) Owner(ctx context.Context, name string) (int64, error) {
 	return ownerOf(ctx, h.db.Read(), name)
 }
 
+// OwnerSQL is SQL for the owner of what an SQL expression names; 0 when nobody has it.
+func OwnerSQL(name string) string {
+	return `COALESCE((SELECT owner FROM holds WHERE holds.name = ` + name + `), 0)`
+}
+
 func ownerOf(ctx context.Context, from db.Querier, name string) (owner int64, err error) {
 	err = from.QueryRowContext(ctx, `SELECT owner FROM holds WHERE name = ?`, name).Scan(&owner)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 )
 
@@ -35,7 +36,7 @@ type queryer interface {
 // load reads the row of a job; there is false when it has none.
 func load(ctx context.Context, from queryer, name string) (r row, there bool, err error) {
 	var planned, next, retry, ended int64
-	err = from.QueryRowContext(ctx, `SELECT plan, planned_from, next_run, retry_ms, ended_at, outcome, problem, COALESCE((SELECT owner FROM holds WHERE name = ?), 0)
+	err = from.QueryRowContext(ctx, `SELECT plan, planned_from, next_run, retry_ms, ended_at, outcome, problem, `+hold.OwnerSQL("?")+`
 		FROM jobs WHERE name = ?`, holdOf(name), name).Scan(&r.Plan, &planned, &next, &retry, &ended, &r.Outcome, &r.Problem, &r.Owner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return row{}, false, nil

@@ -20,7 +20,10 @@ type store struct {
 	holds *hold.Holds
 }
 
-const jobColumns = `j.id, j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, EXISTS (SELECT 1 FROM holds WHERE holds.name = 'summary ' || j.id), j.created_at, j.updated_at`
+var jobColumns = `j.id, j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, ` + runs + `, j.created_at, j.updated_at`
+
+// runs tells whether a job runs.
+var runs = hold.OwnerSQL(`'summary ' || j.id`) + ` <> 0`
 
 // scanJob reads jobColumns, and more after them.
 func scanJob(row db.Row, more ...any) (Job, error) {
@@ -199,7 +202,7 @@ func (s store) finish(ctx context.Context, j Job, slot time.Time, r Result, more
 	var result int64
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		held, err := tx.ExecContext(ctx, `UPDATE summary_jobs SET planned_from = CASE WHEN planned_from = ? THEN ? ELSE planned_from END
-			WHERE id = ? AND EXISTS (SELECT 1 FROM holds WHERE name = ? AND owner = ?)`, j.plannedFrom.UnixMilli(), planned.UnixMilli(), j.ID, holdOf(j.ID), s.holds.Incarnation())
+			WHERE id = ? AND `+hold.OwnerSQL("?")+` = ?`, j.plannedFrom.UnixMilli(), planned.UnixMilli(), j.ID, holdOf(j.ID), s.holds.Incarnation())
 		if err != nil {
 			return fmt.Errorf("keep when summary job %d ran: %w", j.ID, err)
 		}
