@@ -139,8 +139,8 @@ func newRig(t testing.TB, options ...option) *rig {
 	g.questions = review.NewStore(d, g.mappings)
 	g.auth = auth.NewStore(d, plainSeal{}, func() auth.Policy { return auth.Policy{} })
 	g.notices = noticesOn(t, d)
-	g.summaries = g.newSummaries()
 	g.jobs, g.tasks = newJobs(d)
+	g.summaries = g.newSummaries()
 	g.config = web.Config{
 		PublicURL: func(context.Context) string { return g.server.URL + g.base },
 		Viewer: func(r *http.Request) (auth.Identity, bool) {
