@@ -98,7 +98,7 @@ func (f *fleet) post(n int, body string) {
 		f.mu.Lock()
 		url := f.urls[n%len(f.urls)]
 		f.mu.Unlock()
-		answer, err := http.Post(url+"/webhook/custom/"+webhooks, "application/json", strings.NewReader(body)) //nolint:noctx // it ends with the service
+		answer, err := http.Post(url+"/webhook/custom/"+webhooks, "application/json", strings.NewReader(body))
 		if err == nil {
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusAccepted {
@@ -141,7 +141,7 @@ func TestReplicasAreUpgradedOneByOne(t *testing.T) {
 		t.Helper()
 		must(t, p.cmd.Process.Signal(syscall.SIGTERM))
 		until(t, "it is not ready", func() bool {
-			answer, err := http.Get(p.url + "/health") //nolint:noctx // it ends with the service
+			answer, err := http.Get(p.url + "/health")
 			if err != nil {
 				return true
 			}

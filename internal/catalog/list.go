@@ -77,7 +77,7 @@ func (e apiEntry) known() bool {
 func (e apiEntry) entry() Entry {
 	one := Entry{
 		Subject: e.Subject, SubjectType: e.SubjectType, Type: e.Type, Rate: e.Rate, Tags: e.Tags, Private: e.Private, Marked: e.Marked, Volume: e.Volume,
-		Changed: e.Changed.Time.UTC(), About: About{Name: e.About.Name, NameCN: e.About.NameCN, Eps: e.About.Eps},
+		Changed: e.Changed.UTC(), About: About{Name: e.About.Name, NameCN: e.About.NameCN, Eps: e.About.Eps},
 	}
 	if e.Changed.IsZero() {
 		one.Changed = time.Time{}

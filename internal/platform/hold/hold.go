@@ -111,7 +111,7 @@ func (h *Holds) Give(ctx context.Context, name string) {
 	}
 	if err := h.give(ctx, name, by); err != nil && !isOver(err) {
 		h.log.ErrorContext(ctx, "cannot give up what one replica has at a time, trying again", "name", name, "error", err)
-		go h.giveLater(name, by)
+		go h.giveLater(name, by) //nolint:gosec // it outlives who asked
 	}
 }
 

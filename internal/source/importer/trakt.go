@@ -133,7 +133,7 @@ func (x *export) traktErrors(r io.Reader, take func(row) error) error {
 		Endpoint string `json:"endpoint"`
 	}
 	if json.NewDecoder(r).Decode(&failed) != nil {
-		return nil // what it says is for information only
+		return nil //nolint:nilerr // what it says is for information only
 	}
 	for _, f := range failed {
 		if err := take(row{id: "?", title: payload.Clean(f.Endpoint, watch.MaxText), why: fileIncomplete.With()}); err != nil {
