@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
@@ -56,6 +57,9 @@ func (e *Engine) process(work context.Context, w record.Work) (again bool) {
 	if ctx.Err() != nil {
 		e.release(w)
 		return false
+	}
+	if errors.Is(trace.Err, db.ErrStorage) || errors.Is(trace.Err, db.ErrEvicted) || errors.Is(trace.Err, replica.ErrNotLive) {
+		return e.fail(ctx, w, trace.Err) // and not in the queue, from where it would come back out of order
 	}
 	e.tell(ctx, trace.Steps...)
 	trace.Steps = append(steps, trace.Steps...)
@@ -150,7 +154,7 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 // given back.
 func (e *Engine) fail(ctx context.Context, w record.Work, err error) (again bool) {
 	switch {
-	case ctx.Err() != nil, errors.Is(err, record.ErrMoved), errors.Is(err, db.ErrEvicted):
+	case ctx.Err() != nil, errors.Is(err, record.ErrMoved), errors.Is(err, db.ErrEvicted), errors.Is(err, replica.ErrNotLive):
 		e.noteEviction(err)
 		e.release(w)
 	case errors.Is(err, db.ErrStorage):
