@@ -308,7 +308,7 @@ func houseOn(t *testing.T, d *db.DB, box *secret.Box, name string) *house {
 		Queue: h.queue, Tasks: h.tasks, Queued: func() { h.queued() }, Notices: h.notices,
 		Options: func() engine.Options { return *h.options.Load() },
 	})
-	h.Service = review.New(review.Config{Engine: h.Engine, Questions: h.questions, Mappings: h.mappings, MatchBy: h.matcher.matchBy, Catalog: subjects{}})
+	h.Service = review.New(review.Config{Engine: h.Engine, Questions: h.questions, Mappings: h.mappings, Holds: hold.New(d, self, slog.New(slog.DiscardHandler)), MatchBy: h.matcher.matchBy, Catalog: subjects{}})
 	return h
 }
 

@@ -605,7 +605,7 @@ func (r *rig) startEngine(d *db.DB, mappings *mapping.Store, log *slog.Logger) *
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },
 	})
-	r.decisions = review.New(review.Config{Engine: e, Questions: r.questions, Mappings: mappings, MatchBy: matcher{mappings}.by, Catalog: subjects{}})
+	r.decisions = review.New(review.Config{Engine: e, Questions: r.questions, Mappings: mappings, Holds: r.holds, MatchBy: matcher{mappings}.by, Catalog: subjects{}})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { e.Run(ctx, time.Second); close(ended) }()

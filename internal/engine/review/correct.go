@@ -55,8 +55,8 @@ func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Correcte
 	if w.Status.IsOnTheWay() {
 		return Corrected{}, fmt.Errorf("correct record %d: %w", id, engine.ErrInProgress)
 	}
-	if !s.beginCorrecting(id) {
-		return Corrected{}, fmt.Errorf("correct record %d: %w", id, ErrCorrecting)
+	if err := s.beginCorrecting(ctx, id); err != nil {
+		return Corrected{}, fmt.Errorf("correct record %d: %w", id, err)
 	}
 	started := false
 	defer func() {
@@ -94,22 +94,39 @@ func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Correcte
 	return Corrected{Mapping: m, RecordIDs: ids, Task: t}, err
 }
 
-// beginCorrecting reserves a record for one correction, and reports false while another one has it.
-func (s *Service) beginCorrecting(id int64) bool {
+// beginCorrecting reserves a record for one correction. It returns ErrCorrecting while another one has it, at whatever replica.
+func (s *Service) beginCorrecting(ctx context.Context, id int64) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.corrects[id] {
-		return false
-	}
+	here := s.corrects[id]
 	s.corrects[id] = true
-	return true
+	s.mu.Unlock()
+	if here {
+		return ErrCorrecting
+	}
+	got, err := s.Holds.Take(ctx, correctingName(id))
+	if got && err == nil {
+		return nil
+	}
+	s.forgetCorrecting(id)
+	if err == nil {
+		err = ErrCorrecting
+	}
+	return err
 }
 
 func (s *Service) endCorrecting(id int64) {
+	s.Holds.Give(context.Background(), correctingName(id))
+	s.forgetCorrecting(id)
+}
+
+func (s *Service) forgetCorrecting(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.corrects, id)
 }
+
+// correctingName is the name under which one replica has the correction of a record.
+func correctingName(id int64) string { return fmt.Sprintf("correction of %d", id) }
 
 // titlesOf are the records that a mapping made from r is for.
 func titlesOf(r record.Record, everySeason bool) record.Titles {

@@ -9,6 +9,7 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/watch"
 )
@@ -30,6 +31,7 @@ type Config struct {
 	Engine    *engine.Engine
 	Questions *Store
 	Mappings  *mapping.Store
+	Holds     *hold.Holds
 	// MatchBy finds where an event leads by other rules than those that are kept.
 	MatchBy func(ctx context.Context, event watch.Event, rules *mapping.Rules) match.Trace
 	Catalog Catalog
@@ -40,7 +42,7 @@ type Service struct {
 	Config
 
 	mu sync.Mutex
-	// corrects are the records that a correction is started for.
+	// corrects are the records that a correction is started for here; Holds knows of other replicas.
 	corrects map[int64]bool
 }
 

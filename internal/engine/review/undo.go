@@ -38,8 +38,8 @@ func (s *Service) Undo(ctx context.Context, id int64) (Answered, error) {
 // the lists, the rules are as before, and the records run again by them. Errors are ErrCorrecting, those of
 // Store.UndoCorrection but for *MarkedError, and of packages account and catalog.
 func (s *Service) UndoCorrection(ctx context.Context, recordID int64) (Answered, error) {
-	if !s.beginCorrecting(recordID) {
-		return Answered{}, fmt.Errorf("undo the correction of record %d: %w", recordID, ErrCorrecting)
+	if err := s.beginCorrecting(ctx, recordID); err != nil {
+		return Answered{}, fmt.Errorf("undo the correction of record %d: %w", recordID, err)
 	}
 	defer s.endCorrecting(recordID)
 	a, taken, err := s.goBack(ctx, correctionUndone.With(), func(ctx context.Context) (Answer, error) { return s.Questions.UndoCorrection(ctx, recordID) })
