@@ -14,6 +14,7 @@ func (a *App) newTracker() *tracker.Service {
 		DB: a.db, Box: a.box, HTTP: a.http, Masker: a.masker, Tasks: a.tasks, Holds: a.holds, Intake: a.engine, Log: a.log, Schedule: a.jobs, Plan: a.plan("tracker.cron", func(s settings.Settings) string { return s.Tracker.Cron }),
 		Forecast: a.engine.Forecast,
 		Mapped:   a.mapped,
+		Imported: func(ctx context.Context, plays []int64) (map[int64]bool, error) { return a.importer.Plays(ctx, plays) }, // it is built later
 		Options: func() tracker.Options {
 			t := a.Settings.Current().Tracker
 			return tracker.Options{
