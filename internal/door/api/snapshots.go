@@ -66,7 +66,7 @@ func (a Snapshots) register(s *server) {
 		Description: "Its versions in the snapshots, the newest first.",
 	}, func(ctx context.Context, in *struct {
 		ByID
-		SubjectID int `path:"subject_id" minimum:"1"`
+		SubjectID int `path:"subject_id" minimum:"1" doc:"Of the entry, on Bangumi."`
 	}) (*JSON[EntryHistory], error) {
 		all, err := a.Service.History(ctx, in.ID, catalog.SubjectID(in.SubjectID))
 		return answer(EntryHistory{all}, err)
@@ -87,7 +87,7 @@ func (a Snapshots) registerExport(s *server, tag string) {
 		Method: http.MethodGet, Path: "/api/accounts/{id}/export", OperationID: "export-list", Tags: []string{tag}, Summary: "Take a list out",
 		Description: "As it is in the newest snapshot, or in one of its snapshots: as JSON with all that is kept (/docs/lists), as CSV for people, or as the XML of MyAnimeList with the anime that it has. Take a snapshot first.",
 		Parameters: []*huma.Param{
-			{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger}},
+			{Name: "id", In: "path", Required: true, Description: "Of the account.", Schema: &huma.Schema{Type: huma.TypeInteger}},
 			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "csv", "mal"}}, Description: "Left out it is json."},
 			{Name: "snapshot", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "Left out it is the newest."},
 		},
