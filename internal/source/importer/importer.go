@@ -227,8 +227,17 @@ func (k *Importer) ofServer(h History) *history {
 	}
 }
 
-// start finds out who is meant, so that what is wrong is told at once, and starts the work as a task.
+// start finds out who is meant, so that what is wrong is told at once, and starts the work as a task. While another runs it asks no
+// server: that would answer only after what the other asks it.
 func (k *Importer) start(ctx context.Context, id int64, preview bool, which func() (*history, error)) (*task.Task, error) {
+	for _, kind := range []string{PreviewTask, RunTask} {
+		switch newest, err := k.Tasks.NewestOf(ctx, kind); {
+		case err == nil && newest.State == task.Running:
+			return nil, ErrRunning
+		case err != nil && !errors.Is(err, task.ErrNotFound):
+			return nil, err
+		}
+	}
 	h, err := which()
 	if err != nil {
 		return nil, err
