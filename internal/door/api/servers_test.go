@@ -23,7 +23,7 @@ import (
 // newWatcher asks media servers for the rig. It asks none by itself until something is connected.
 func (r *rig) newWatcher(box *secret.Box, masker *secret.Masker, log *slog.Logger) *watcher.Service {
 	k := watcher.NewService(watcher.Config{
-		DB: r.db, Box: box, Masker: masker, Tasks: r.tasks, Intake: r.engine, Log: log, Routed: r.engine.Routed,
+		DB: r.db, Box: box, Masker: masker, Tasks: r.tasks, Holds: r.holds, Replicas: func(context.Context) (int, error) { return 1, nil }, Intake: r.engine, Log: log, Routed: r.engine.Routed,
 		Remember: func(context.Context, []seriesid.Series) error { return nil }, ForecastFor: r.engine.ForecastFor,
 		Account: func(ctx context.Context, id int64) error {
 			_, err := r.accounts.Get(ctx, id)
