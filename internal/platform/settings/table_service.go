@@ -200,7 +200,7 @@ func snapshotSection(s *Snapshot) section {
 	return section{
 		name:  "snapshot",
 		label: "Snapshots of lists", labelZH: "列表快照",
-		help: "Readings of the whole lists on Bangumi, so that nothing in them is lost without a trace.",
+		help: "Readings of the whole lists on Bangumi, so that nothing in them is lost unnoticed.",
 		zh:   "定期完整读取 Bangumi 上的列表并保存，以便随时查看变化。",
 		options: []option{
 			{name: "enabled", at: &s.Enabled, standard: false,
