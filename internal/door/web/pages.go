@@ -248,6 +248,9 @@ func (s *site) pageName(w words, path string) (string, error) {
 	if strings.HasPrefix(path, serversPath+"/") {
 		path = serversPath
 	}
+	if strings.HasPrefix(path, "/people/") {
+		path = "/people"
+	}
 	for _, p := range pages(s.doors) {
 		if p.Path == path {
 			return w.text(p.Title)

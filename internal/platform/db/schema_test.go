@@ -47,7 +47,7 @@ func TestBothEnginesHaveTheSameSchema(t *testing.T) {
 	const ours = ` name NOT LIKE 'sqlite_%' AND name NOT LIKE 'goose_%' `
 	for _, c := range []struct{ name, folder, server string }{
 		{"columns",
-			`SELECT t.name || '.' || c.name || ' ' || CASE c.type WHEN 'INTEGER' THEN 'bigint' ELSE lower(c.type) END ||
+			`SELECT t.name || '.' || c.name || ' ' || CASE c.type WHEN 'INTEGER' THEN 'bigint' WHEN 'BLOB' THEN 'bytea' ELSE lower(c.type) END ||
 				CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN ' not null' ELSE '' END || ' default ' || COALESCE(c.dflt_value, '') || ' key ' || c.pk
 			FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table' AND t.` + strings.ReplaceAll(strings.TrimSpace(ours), "AND name", "AND t.name"),
 			`SELECT c.table_name || '.' || c.column_name || ' ' || c.data_type || CASE WHEN c.is_nullable = 'NO' THEN ' not null' ELSE '' END ||

@@ -51,7 +51,7 @@ func TestEachReplicaRunsWhatIsItsOwn(t *testing.T) {
 		soon = append(soon, *p.status("own").NextRun)
 	}
 	for i := range all {
-		if s := soon[i].Sub(began); s > time.Minute+5*time.Second {
+		if s := soon[i].Sub(began); s > time.Minute+5*time.Second && s < 23*time.Hour { // else it has run already
 			t.Errorf("replica %d begins in %v what somebody waits for", i, s)
 		}
 		for j := range i {

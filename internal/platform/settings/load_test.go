@@ -41,8 +41,8 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 			AppAPIURL: "https://api.trakt.tv", Cron: "0 */6 * * *", Genres: []string{"anime", "donghua", "animation"}, Overlap: 48 * time.Hour},
 		Watcher:      settings.Watcher{Enabled: true, PlexURL: "https://plex.tv", PlexClientsURL: "https://clients.plex.tv", PlexAuthURL: "https://app.plex.tv/auth"},
 		Notification: settings.Notification{Language: "en", AiringCron: "0 9 * * *", SilentAfter: 14 * 24 * time.Hour}, LLM: settings.LLM{Timeout: time.Minute, MaxTokens: 2000},
-		Backup: settings.Backup{Cron: "17 4 * * *", Dir: settings.DefaultBackupDir, Keep: 7},
-		Log:    settings.Log{Level: slog.LevelInfo, Format: "text"},
+		Backup: settings.Backup{Cron: "17 4 * * *", Dir: settings.DefaultBackupDir, Keep: 7}, Snapshot: settings.Snapshot{Cron: "43 3 * * *", Keep: 60},
+		Log: settings.Log{Level: slog.LevelInfo, Format: "text"},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)

@@ -106,10 +106,8 @@ func TestAPlayWithAnOldDateIsFoundBesideANewOne(t *testing.T) {
 func TestAPlayThatAFileBroughtIsNotTakenAgain(t *testing.T) {
 	r := newRig(t)
 	r.signIn(mira)
-	r.imported = map[int64]bool{1: true}
-	r.remote.AddPlays(mira,
-		trackertest.Play{ID: 1, WatchedAt: time.Now().Add(time.Minute), Kind: "show", Title: 1, Season: 1, Episode: 1},
-		trackertest.Play{ID: 2, WatchedAt: time.Now().Add(time.Minute), Kind: "show", Title: 1, Season: 1, Episode: 2})
+	r.show(mira, 1, 2, time.Now().Add(time.Minute))
+	r.imported = map[int64]bool{1_000_001: true}
 	if got, _ := r.sync(true); got.Taken != 1 || got.Known != 1 {
 		t.Errorf("%+v", got)
 	}
