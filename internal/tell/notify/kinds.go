@@ -173,7 +173,7 @@ var kinds = []KindInfo{
 	{Kind: JobFailed, Group: Work, Severity: Failure, First: true, page: "/settings/tasks", Placeholders: []string{"job_name"},
 		en: words{"Job failed", "Job failed · {job_name}", "{error_message}"},
 		zh: words{"定时任务失败", "定时任务失败 · {job_name}", "{error_message}"}},
-	{Kind: ListShrunk, Group: Work, Severity: Warning, First: true, page: "/people", Placeholders: []string{"before", "now"},
+	{Kind: ListShrunk, Group: Work, Severity: Warning, page: "/people", Placeholders: []string{"before", "now"},
 		en: words{"Much of a list is gone", "The list of {account} lost more than half of its entries", "{before} entries before, {now} now. The snapshots from before are kept."},
 		zh: words{"列表大量减少", "{account} 的列表减少了一半以上", "之前 {before} 个条目，现在 {now} 个。以前的快照仍然保留。"}},
 	{Kind: SummaryReady, Group: Work, Severity: Info, Placeholders: []string{"job_name", "date_range", "record_count", "lookback_days", "model", "tokens_used", "summary_text"},
