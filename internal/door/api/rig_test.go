@@ -627,7 +627,7 @@ func (r *rig) newModel(masker *secret.Masker, log *slog.Logger) *llm.Client {
 // newSummaries keeps summary jobs; what it tells is in told.
 func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Service {
 	return summary.NewService(summary.Config{
-		Schedule: r.jobs, Tasks: r.tasks, DB: r.db, Records: r.records, Model: model, Language: func() bilingual.Language { return bilingual.Language(r.settings.Current().Notification.Language) }, Next: settings.NextRun,
+		Schedule: r.jobs, Tasks: r.tasks, Holds: r.holds, DB: r.db, Records: r.records, Model: model, Language: func() bilingual.Language { return bilingual.Language(r.settings.Current().Notification.Language) }, Next: settings.NextRun,
 		Notify: func(_ context.Context, _ *sql.Tx, notices ...notify.Notice) error {
 			for _, n := range notices {
 				if !n.Over {
