@@ -67,10 +67,14 @@ type Service struct {
 
 	mu    sync.Mutex
 	crons []string // of the enabled jobs, as they were seen last
+	// resting are jobs that could not be kept, by id, and until when they are left alone.
+	resting map[int64]time.Time
 }
 
 // NewService is a Service; its Scheduled runs what is due by schedule.
-func NewService(c Config) *Service { return &Service{Config: c, store: store{c.DB, c.Holds}} }
+func NewService(c Config) *Service {
+	return &Service{Config: c, store: store{c.DB, c.Holds}, resting: map[int64]time.Time{}}
+}
 
 // JobsJob is the name of the job that runs the jobs.
 const JobsJob = "summaries"
@@ -109,7 +113,7 @@ func (s *Service) look(ctx context.Context) (due bool, err error) {
 		if j.Enabled && !slices.Contains(crons, j.Cron) {
 			crons = append(crons, j.Cron)
 		}
-		due = due || !j.Running && !s.due(j, time.Now()).IsZero()
+		due = due || !j.Running && !s.rests(j) && !s.due(j, time.Now()).IsZero()
 	}
 	s.mu.Lock()
 	s.crons = crons
@@ -128,16 +132,39 @@ func (s *Service) runJobs(ctx context.Context, run *schedule.Run) error {
 		slot, seen := s.due(jobs[i], time.Now()), &jobs[i]
 		if run.Asked && jobs[i].Enabled {
 			slot, seen = time.Time{}, nil
-		} else if slot.IsZero() || jobs[i].Running {
+		} else if slot.IsZero() || jobs[i].Running || s.rests(jobs[i]) {
 			continue
 		}
 		if _, err := s.run(ctx, jobs[i].Name, slot, seen); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNotFound) {
+			s.rest(jobs[i])
 			problems = append(problems, fmt.Errorf("the summary %s could not be made: %w", jobs[i].Name, err))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// restFor is how long a job that could not be kept is left alone.
+const restFor = 5 * time.Minute
+
+// rest leaves a job alone for a while.
+func (s *Service) rest(j Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resting[j.ID] = time.Now().Add(restFor)
+}
+
+// rests reports whether a job is left alone now.
+func (s *Service) rests(j Job) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until, resting := s.resting[j.ID]
+	if resting && !time.Now().Before(until) {
+		delete(s.resting, j.ID)
+		resting = false
+	}
+	return resting
 }
 
 // due is the newest time of the schedule that was not run yet; zero when there is none. What is
