@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"watchmark/internal/source/nas"
+	"watchmark/internal/testkit/dbtest"
 )
 
 // The library is read when the source is switched on and then by schedule, every hour.
 func TestRunKeepsTheSchedule(t *testing.T) {
+	dbtest.InBubble(t)
 	synctest.Test(t, func(t *testing.T) { // begins in 2000, whose milliseconds would pass for seconds
 		time.Sleep(27 * 365 * 24 * time.Hour)
 		l := sample(t)

@@ -299,9 +299,7 @@ func TestSignInsOfDifferentCallersAreNeverMixed(t *testing.T) {
 }
 
 func TestCooldownAndLifeOfACode(t *testing.T) {
-	if dbtest.OnServer() {
-		t.Skip("the clock of a server goes on by itself")
-	}
+	dbtest.InBubble(t)
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
@@ -327,9 +325,6 @@ func TestCooldownAndLifeOfACode(t *testing.T) {
 		}
 		if _, err := r.service.CompleteLogin(t.Context(), "admin/mira", mira, "000000"); !errors.Is(err, tracker.ErrWrongCode) {
 			t.Errorf("the sign-in from before: %v", err)
-		}
-		if dbtest.OnServer() {
-			return // its clock is none of the bubble's
 		}
 		time.Sleep(4 * time.Minute)
 		var over *tracker.OverError
@@ -429,20 +424,12 @@ func stateOf(r *rig) string {
 }
 
 func TestABrowserThatIsAwayForLongIsTooLate(t *testing.T) {
-	if dbtest.OnServer() {
-		t.Skip("the clock of a server goes on by itself")
-	}
+	dbtest.InBubble(t)
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()
 		state := stateOf(r)
 		time.Sleep(10 * time.Minute)
-		if dbtest.OnServer() { // its clock is none of the bubble's
-			must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-				_, err := tx.ExecContext(ctx, `UPDATE tickets SET until = now_ms()`)
-				return err
-			}))
-		}
 		if _, err := r.service.FinishOAuth(t.Context(), "admin/mira", state, "code"); !errors.Is(err, tracker.ErrState) {
 			t.Errorf("after ten minutes: %v", err)
 		}

@@ -341,6 +341,7 @@ func TestARefusedTokenIsRenewedAndTheRequestRepeatedOnce(t *testing.T) {
 }
 
 func TestTheHeartbeatRenewsOnTheLastDayOnly(t *testing.T) {
+	dbtest.InBubble(t)
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()

@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/preview"
 	"watchmark/internal/source/tracker"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/trackertest"
 	"watchmark/internal/watch"
 )
@@ -415,6 +416,7 @@ func (r *rig) run() (stop func()) {
 }
 
 func TestTheScheduleReadsAndTriesAgain(t *testing.T) {
+	dbtest.InBubble(t)
 	synctest.Test(t, func(t *testing.T) {
 		r, end := rigIn(t)
 		defer end()

@@ -42,6 +42,14 @@ func Folder(t testing.TB) string {
 // OnServer reports whether tests run on PostgreSQL. Those of files of a database are skipped then.
 func OnServer() bool { return os.Getenv(Env) != "" }
 
+// InBubble skips a test that plays time in a bubble of testing/synctest by what a server's clock says, which goes on by itself.
+func InBubble(t testing.TB) {
+	t.Helper()
+	if OnServer() {
+		t.Skip("the clock of a server goes on by itself")
+	}
+}
+
 // Environ is what a service must be told in its environment to work on the database of a data folder.
 func Environ(t testing.TB, dir string) []string {
 	t.Helper()
