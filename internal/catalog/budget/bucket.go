@@ -141,6 +141,9 @@ func (u *bucket) token(ctx context.Context, o Options) error {
 			u.put(taken.n, before.Add(handTime))
 			continue
 		}
+		if end, bounded := ctx.Deadline(); bounded && end.Before(before.Add(taken.wait)) {
+			return context.DeadlineExceeded
+		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
