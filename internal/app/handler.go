@@ -102,8 +102,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		},
 		api.Provider{OIDC: signIn},
 		api.Backups{Service: a.backups},
-		api.Snapshots{Service: a.snapshots, Accounts: a.Accounts},
-
+		api.Snapshots{Service: a.snapshots, Accounts: a.Accounts, Watches: api.Watches{Records: a.Records, Questions: a.Questions, Mappings: a.Mappings}},
 		api.Replicas{Overview: a.overview().Overview},
 		api.HealthChecks{Problems: a.ready.problems},
 	}

@@ -162,6 +162,15 @@ func (m *Matcher) Blocked(ctx context.Context, event watch.Event) (Trace, bool) 
 	return t, stops
 }
 
+// BlockedBy is the blocked keyword that stopped the event of a record with this message; empty when none did.
+func BlockedBy(message reason.Reason) string {
+	if message.Code != keywordBlocks.Code() {
+		return ""
+	}
+	keyword, _ := message.Args["keyword"].(string)
+	return keyword
+}
+
 // block takes the first step: a blocked keyword ends the match.
 func (t *Trace) block(r request, rules *mapping.Rules, start time.Time) (result Result, stops bool) {
 	blocked, stops := rules.Blocks(r.titles())

@@ -88,9 +88,9 @@ func AwaitingOf(ctx context.Context, from db.Querier, questions []int64) (map[in
 
 // Rule is a mapping as it was when it led a record.
 type Rule struct {
-	ID            int64
-	SubjectID     catalog.SubjectID
-	EpisodeOffset int
+	ID            int64             `json:"id"`
+	SubjectID     catalog.SubjectID `json:"subject_id"`
+	EpisodeOffset int               `json:"episode_offset"`
 }
 
 // columns are the values of the columns that keep the rule; a nil one has none.

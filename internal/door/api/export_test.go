@@ -7,3 +7,6 @@ func Document(c Config, resources ...Resource) *huma.OpenAPI { return document(c
 
 // NewReference is the document as people read it.
 var NewReference = newReference
+
+// WriteWatches writes what is known of what an account has watched.
+var WriteWatches = Watches.write

@@ -35,15 +35,47 @@ func register[I, T any](s *server, op huma.Operation, fn func(context.Context, *
 	})
 }
 
-// handle adds an operation that goes beside the library, such as a stream or a file of any size.
+// handle adds an operation that goes beside the library, such as a stream or a file of any size. After an error the answer is a problem, and
+// cut off where it had begun: so nobody takes a part for the whole.
 func (s *server) handle(op huma.Operation, fn func(http.ResponseWriter, *http.Request) error) {
 	doing := op.Method + " " + op.Path
 	s.mux.HandleFunc(doing, func(w http.ResponseWriter, r *http.Request) {
-		if err := fn(w, r); err != nil {
-			s.problemOf(r.Context(), doing, err).Write(w, r)
+		said := &begun{ResponseWriter: w}
+		err := fn(said, r)
+		if err == nil {
+			return
 		}
+		if said.yes {
+			s.Log.WarnContext(r.Context(), "an answer was cut off", "request", doing, "error", err)
+			panic(http.ErrAbortHandler)
+		}
+		for _, name := range []string{"Content-Disposition", "Content-Type"} {
+			w.Header().Del(name)
+		}
+		s.problemOf(r.Context(), doing, err).Write(w, r)
 	})
 	s.api.OpenAPI().AddOperation(&op)
+}
+
+// begun knows whether an answer has begun.
+type begun struct {
+	http.ResponseWriter
+	yes bool
+}
+
+// Unwrap lets http.ResponseController reach what is behind it.
+func (b *begun) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (b *begun) WriteHeader(status int) {
+	b.yes = true
+	b.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (b *begun) Write(text []byte) (int, error) {
+	b.yes = true
+	return b.ResponseWriter.Write(text)
 }
 
 // registerOther adds an operation whatever it answers: its errors become Problems, and the document gets the

@@ -79,6 +79,7 @@ type rig struct {
 	key       string // an API key
 	settings  *settings.Manager
 	records   *record.Store
+	kept      *pages
 	questions *review.Store
 	accounts  *account.Store
 	store     *auth.Store
@@ -126,7 +127,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute, Entries: providerOf(manager).Entries()}
 		}),
 	}
-	r.lists = &testAccounts{accounts: r.accounts}
+	r.lists, r.kept = &testAccounts{accounts: r.accounts}, &pages{Store: r.records}
 	masker := &secret.Masker{}
 	r.masker, r.lines = masker, logs.NewRing(1<<20)
 	log := slog.New(logs.Handler(masker.Handler(task.Handler(slog.NewMultiHandler(slog.NewTextHandler(r.log, nil), r.lines.Handler(slog.LevelDebug))))))
@@ -271,7 +272,7 @@ func (p *parts) resources() []api.Resource {
 		api.Tracker{Service: p.tracker},
 		api.Servers{Service: p.watcher},
 		api.Import{},
-		api.Snapshots{},
+		api.Snapshots{Accounts: r.accounts, Watches: api.Watches{Records: r.kept, Questions: r.questions, Mappings: p.mappings}},
 		api.Notifications{Notices: r.notices},
 		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},
 		p.subjects,

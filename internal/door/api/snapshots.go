@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,6 +19,7 @@ import (
 type Snapshots struct {
 	Service  *snapshot.Service
 	Accounts *account.Store
+	Watches  Watches
 }
 
 // SnapshotList is the snapshots of an account.
@@ -78,17 +80,22 @@ func (a Snapshots) register(s *server) {
 func (a Snapshots) registerExport(s *server, tag string) {
 	responses := map[string]*huma.Response{"200": {Description: "The list", Content: map[string]*huma.MediaType{}}}
 	for _, kind := range snapshot.Types {
-		responses["200"].Content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		schema := &huma.Schema{Type: huma.TypeString}
+		if kind == snapshot.Types[snapshot.JSON] {
+			schema = &huma.Schema{Type: huma.TypeObject}
+		}
+		responses["200"].Content[kind] = &huma.MediaType{Schema: schema}
 	}
-	for _, status := range []int{401, 403, 404, 409, 422} {
+	for _, status := range []int{401, 403, 404, 409, 422, 500} {
 		responses[strconv.Itoa(status)] = s.response(http.StatusText(status), &problem.Document{})
 	}
 	s.handle(huma.Operation{
-		Method: http.MethodGet, Path: "/api/accounts/{id}/export", OperationID: "export-list", Tags: []string{tag}, Summary: "Take a list out",
-		Description: "As it is in the newest snapshot, or in one of its snapshots: as JSON with all that is kept (/docs/lists), as CSV for people, or as the XML of MyAnimeList with the anime that it has. Take a snapshot first.",
+		Method: http.MethodGet, Path: "/api/accounts/{id}/export", OperationID: "export-list", Tags: []string{tag}, Summary: "Take a list out, or what is known of the person's watches",
+		Description: "The list as it is in the newest snapshot, or in one of its snapshots: as JSON with all that is kept (/docs/lists), as CSV for people, or as the XML of MyAnimeList with the anime that it has. Take a snapshot first. " +
+			"watches is all that this service knows of what the person has watched, as JSON: every record of the account with its event, the mappings and blocked titles that decided about them, and the answers to what they asked.",
 		Parameters: []*huma.Param{
 			{Name: "id", In: "path", Required: true, Description: "Of the account.", Schema: &huma.Schema{Type: huma.TypeInteger}},
-			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "csv", "mal"}}, Description: "Left out it is json."},
+			{Name: "format", In: "query", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "csv", "mal", watchesFormat}}, Description: "Left out it is json."},
 			{Name: "snapshot", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "Left out it is the newest."},
 		},
 		Responses: responses,
@@ -102,6 +109,10 @@ func (a Snapshots) export(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	asked := r.URL.Query()
+	if asked.Get("format") == watchesFormat {
+		asFile(w, snapshot.Types[snapshot.JSON], "watchmark-watches-"+time.Now().UTC().Format("20060102-150405")+".json")
+		return a.Watches.write(r.Context(), by, w)
+	}
 	format := snapshot.Format(asked.Get("format"))
 	if format == "" {
 		format = snapshot.JSON
@@ -121,7 +132,12 @@ func (a Snapshots) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", snapshot.Types[format])
-	w.Header().Set("Content-Disposition", `attachment; filename="`+format.FileName(s)+`"`)
+	asFile(w, snapshot.Types[format], format.FileName(s))
 	return a.Service.Export(r.Context(), by, s, format, w)
+}
+
+// asFile has browsers keep an answer as a file.
+func asFile(w http.ResponseWriter, kind, name string) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }

@@ -90,6 +90,16 @@ func (s *Store) Get(ctx context.Context, id int64) (Question, error) {
 	return q, err
 }
 
+// Some are the questions with these ids, whatever their state and without who waits for them.
+func (s *Store) Some(ctx context.Context, ids []int64) ([]Question, error) {
+	list, args := db.In(ids)
+	return db.All(ctx, s.db.Read(), "read questions", func(row db.Row) (Question, error) {
+		q, _, err := scan(row)
+		q.Episodes = []float64{}
+		return q, err
+	}, `SELECT `+columns+` FROM pending_candidates q WHERE q.id IN `+list+` ORDER BY q.id`, args...)
+}
+
 // Filter selects questions for List.
 type Filter struct {
 	// Statuses are the states wanted, one at least. Pending questions that no record waits for are left out.
