@@ -67,35 +67,45 @@ func Hides(err error) bool { return errors.Is(err, ErrNotFound) && missingIn(err
 // so what contradicts what is known is asked twice. People may change their name once, so the name is read
 // again when the catalog knows nobody of that name, or does not say what is missing.
 func (e *ListEntry) entry(ctx context.Context) (listed, error) {
-	now, err := e.Session.collection(ctx, e.Username, e.Subject)
+	return readEntry(ctx, e, e.Session.collection)
+}
+
+// whole is entry with all that the catalog tells.
+func (e *ListEntry) whole(ctx context.Context) (Entry, error) {
+	return readEntry(ctx, e, e.Session.wholeEntry)
+}
+
+func readEntry[T any](ctx context.Context, e *ListEntry, read func(ctx context.Context, username string, subject SubjectID) (T, error)) (now T, err error) {
+	var missing T
+	now, err = read(ctx, e.Username, e.Subject)
 	if !errors.Is(err, ErrNotFound) {
 		return now, err
 	}
 	switch missingIn(err) {
 	case theSubject:
-		return listed{}, err
+		return missing, err
 	case theEntry:
 		if e.Known == nil || !e.Known(ctx) {
-			return listed{}, nil
+			return missing, nil
 		}
 	default:
 		me, err := e.Session.Me(ctx)
 		if err != nil {
-			return listed{}, err
+			return missing, err
 		}
 		e.Username = me.Username
 	}
-	now, err = e.Session.collection(ctx, e.Username, e.Subject)
+	now, err = read(ctx, e.Username, e.Subject)
 	if !errors.Is(err, ErrNotFound) {
 		return now, err
 	}
 	switch missingIn(err) {
 	case theSubject:
-		return listed{}, err
+		return missing, err
 	case theUser:
-		return listed{}, &Error{Op: opReadEntry.With(e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
+		return missing, &Error{Op: opReadEntry.With(e.Subject), Kind: ErrUnreachable, Status: http.StatusNotFound, Err: errNoOwner}
 	}
-	return listed{}, nil
+	return missing, nil
 }
 
 // resume is the entry as it is now, taken up again as doing when this service had left it.

@@ -149,6 +149,16 @@ func (s Session) listOnce(ctx context.Context, username string, progress func(re
 	return list, *p.Total == list.Total && slices.Equal(subjectsOn(p.Data.all), first), nil
 }
 
+// wholeEntry is an entry of the list. Errors are those of collection.
+func (s Session) wholeEntry(ctx context.Context, username string, subject SubjectID) (Entry, error) {
+	var e apiEntry
+	k := call{op: opReadEntry.With(subject), path: fmt.Sprintf("/v0/users/%s/collections/%d", url.PathEscape(username), subject)}
+	if err := s.read(ctx, k, &e, func() bool { return e.Subject == subject && e.known() }); err != nil {
+		return Entry{}, err
+	}
+	return e.entry(), nil
+}
+
 func (s Session) listPage(ctx context.Context, username string, offset int) (p page[apiEntry], err error) {
 	k := call{
 		op: opReadList.With(), path: fmt.Sprintf("/v0/users/%s/collections", url.PathEscape(username)),
@@ -177,6 +187,15 @@ type Mark struct {
 	At int64 `json:"updated_at"`
 }
 
+// mark is the mark of an episode with what names the episode.
+func (m episodeMark) mark() Mark {
+	one := Mark{Episode: m.Episode.ID, Kind: m.Episode.Type, Sort: m.Episode.Sort, Ep: m.Episode.Ep, State: m.State}
+	if !m.At.IsZero() {
+		one.At = m.At.Unix()
+	}
+	return one
+}
+
 // Marks are the marks that the owner of the token has on a subject.
 func (s Session) Marks(ctx context.Context, subject SubjectID) ([]Mark, error) {
 	rows, err := s.episodeMarks(ctx, subject)
@@ -185,14 +204,9 @@ func (s Session) Marks(ctx context.Context, subject SubjectID) ([]Mark, error) {
 	}
 	marks := []Mark{}
 	for _, row := range rows {
-		if row.State == Unmarked {
-			continue
+		if row.State != Unmarked {
+			marks = append(marks, row.mark())
 		}
-		m := Mark{Episode: row.Episode.ID, Kind: row.Episode.Type, Sort: row.Episode.Sort, Ep: row.Episode.Ep, State: row.State}
-		if !row.At.IsZero() {
-			m.At = row.At.Unix()
-		}
-		marks = append(marks, m)
 	}
 	return marks, nil
 }

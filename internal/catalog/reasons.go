@@ -79,6 +79,42 @@ var (
 	forWebsiteAddress = reason.New("catalog_web_address", "address of the Bangumi website: {cause}", "Bangumi 网站地址：{cause}")
 )
 
+// What an entry cannot be given, and why.
+var (
+	noRatingOfWish = reason.New("entry_rating_of_wish", "Bangumi takes no rating for what is only wished for (it was {rating})", "Bangumi 不接受“想看”条目的评分（原为 {rating}）")
+	longComment    = reason.New("entry_comment_long", "the comment has {count} characters, and Bangumi takes {most}", "吐槽有 {count} 个字符，Bangumi 最多接受 {most} 个")
+	badTags        = reason.New("entry_tags_refused", "Bangumi does not take these tags any more: {tags}", "Bangumi 不再接受这些标签：{tags}")
+	manyTags       = reason.New("entry_tags_many", "there are {count} tags, and Bangumi takes {most}", "有 {count} 个标签，Bangumi 最多接受 {most} 个")
+	goneEpisodes   = reason.New("entry_episodes_gone", "not on Bangumi any more: episodes {episodes}", "Bangumi 上已没有这些集：{episodes}")
+	changedSince   = reason.New("entry_changed_since", "it was changed since, and stays as it is", "之后又有改动，保持现状")
+	entryLocked    = reason.New("entry_locked", "Bangumi has locked this entry, or merged it into another one: it takes no changes", "Bangumi 已锁定该条目或将其合并到其他条目，无法改动")
+	entryHidden    = reason.New("entry_hidden", "Bangumi hides this entry from the account", "Bangumi 对该账号隐藏了此条目")
+	wordFilter     = reason.New("entry_word_filter", "Bangumi shows it to the owner only, because of a word in the comment or the tags", "由于吐槽或标签中的词语，Bangumi 仅对本人显示此条目")
+	partRefused    = reason.New("entry_part_refused", "Bangumi does not take the {part}: {cause}", "Bangumi 不接受{part}：{cause}")
+	partComment    = reason.New("entry_part_comment", "comment", "吐槽")
+	partTags       = reason.New("entry_part_tags", "tags", "标签")
+	entryNotShown  = reason.New("entry_not_shown", "Bangumi accepted the change but does not show it", "Bangumi 接受了改动，却没有显示")
+)
+
+// What is written only where taking away is allowed.
+var (
+	heldState   = reason.New("entry_held_state", "the state would go back from {now} to {wanted}", "状态会从“{now}”退回“{wanted}”")
+	heldRate    = reason.New("entry_held_rating", "the rating would go down from {now} to {wanted}", "评分会从 {now} 降到 {wanted}")
+	heldComment = reason.New("entry_held_comment", "the comment would be removed", "吐槽会被清空")
+	heldTags    = reason.New("entry_held_tags", "the tags would be removed", "标签会被清空")
+	heldNumber  = reason.New("entry_held_number", "what was read would go down from {now} to {wanted}", "阅读进度会从 {now} 降到 {wanted}")
+	heldMarks   = reason.New("entry_held_marks", "marks would be taken away: episodes {episodes}", "会取消这些集的标记：{episodes}")
+)
+
+// stateNames are the states of an entry in words.
+var stateNames = map[CollectionType]*reason.Kind{
+	Wish:    reason.New("entry_state_wish", "wish", "想看"),
+	Done:    reason.New("entry_state_done", "watched", "看过"),
+	Doing:   reason.New("entry_state_doing", "watching", "在看"),
+	OnHold:  reason.New("entry_state_on_hold", "on hold", "搁置"),
+	Dropped: reason.New("entry_state_dropped", "dropped", "抛弃"),
+}
+
 // What kind of outage it is.
 var (
 	outageOther      = reason.New("outage", "Bangumi cannot be reached", "无法连接 Bangumi")

@@ -1,12 +1,15 @@
 package catalogtest
 
 import (
+	"bytes"
 	"cmp"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"watchmark/internal/catalog"
@@ -93,7 +96,7 @@ func showEntry(e entry, subject *Subject, marks int) collectionAnswer {
 	return collectionAnswer{
 		SubjectID: subject.ID, SubjectType: subject.Type, Type: e.Type, Rate: e.Rate, Comment: orNull(e.Comment),
 		Tags: append([]string{}, e.Tags...), EpStatus: marks, VolStatus: e.VolStatus,
-		UpdatedAt: e.updated.In(wikiTime).Truncate(time.Second), Private: e.Private,
+		UpdatedAt: e.updated.In(wikiTime).Truncate(time.Second), Private: e.hides(),
 		Subject: slimSubject{
 			ID: subject.ID, Type: subject.Type, Name: subject.Name, NameCN: subject.NameCN, Date: subject.Date,
 			ShortSummary: string(summary[:min(len(summary), shortSummary)]), Images: imagesOf(subject.Image),
@@ -127,7 +130,7 @@ func (s *Server) listCollections(w http.ResponseWriter, r *http.Request, who *Us
 	ownerAsks := who != nil && who.ID == owner.ID
 	kept := s.entriesOf(owner.ID, func(subject catalog.SubjectID, e entry) bool {
 		known, ok := s.data.subject(subject)
-		return (ownerAsks || !e.Private) && (!byState || int(e.Type) == state) && (!byKind || (ok && int(known.Type) == kind))
+		return (ownerAsks || !e.hides()) && (!byState || int(e.Type) == state) && (!byKind || (ok && int(known.Type) == kind))
 	})
 	if win.beyond(w, r, len(kept)) {
 		return
@@ -179,7 +182,7 @@ func (s *Server) getCollection(w http.ResponseWriter, r *http.Request, who *User
 	}
 	key := listKey{owner.ID, id}
 	e := s.lists.entry(key)
-	if e.Type == 0 || (e.Private && (who == nil || who.ID != owner.ID)) {
+	if e.Type == 0 || (e.hides() && (who == nil || who.ID != owner.ID)) {
 		fail(w, r, http.StatusNotFound, "subject is not collected by user")
 		return
 	}
@@ -206,6 +209,8 @@ func (body collectionBody) problem(subject *Subject) string {
 		return "rate overflow"
 	case body.Comment != nil && utf8.RuneCountInString(*body.Comment) > 380:
 		return "comment too long, only allow less equal than 380 characters"
+	case body.Comment != nil && strings.ContainsFunc(*body.Comment, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) }):
+		return "invalid comment, only printable characters are allowed"
 	case (body.EpStatus != nil || body.VolStatus != nil) && subject.Type != catalog.Book:
 		return "can't set ep_status or vol_status on a non-book subject"
 	case (body.EpStatus != nil && *body.EpStatus < 0) || (body.VolStatus != nil && *body.VolStatus < 0):
@@ -225,11 +230,35 @@ func (body collectionBody) problem(subject *Subject) string {
 }
 
 // apply changes the entry as the body says; an entry that is new becomes "doing". A rate that is sent
-// with "wish" is forgotten, one that was there before is kept.
-// It reports whether the public timeline shows it: only what names a type and is not private.
-func (body collectionBody) apply(e *entry) (posts bool) {
+// with "wish" is forgotten, one that was there before is kept. filtered says what the word filter hides: that goes before
+// private, which does nothing while an entry is hidden (upstreams/list.md section 4).
+// It reports whether the public timeline shows it: only what names a type, or the progress in a book, and is not private.
+func (body collectionBody) apply(e *entry, filtered func(text string) bool) (posts bool) {
 	if e.Type == 0 {
 		e.Type = catalog.Doing
+	}
+	if body.Comment != nil || body.Tags != nil {
+		text := e.Comment + " " + strings.Join(e.Tags, " ")
+		if body.Comment != nil {
+			e.Comment = strings.TrimSpace(*body.Comment)
+			text = e.Comment
+		}
+		if body.Tags != nil {
+			e.Tags = slices.Sorted(slices.Values(*body.Tags))
+			text += " " + strings.Join(e.Tags, " ")
+		}
+		hidden := filtered(text)
+		e.Private = e.Private || e.hidden && !hidden
+		e.hidden = hidden
+	}
+	if body.Private != nil && !e.hidden {
+		e.Private = *body.Private
+	}
+	if body.VolStatus != nil {
+		e.VolStatus = *body.VolStatus
+	}
+	if body.EpStatus != nil {
+		e.EpStatus = *body.EpStatus
 	}
 	if body.Type != nil {
 		e.Type = catalog.CollectionType(*body.Type)
@@ -240,22 +269,7 @@ func (body collectionBody) apply(e *entry) (posts bool) {
 			e.Rate = 0
 		}
 	}
-	if body.Comment != nil {
-		e.Comment = *body.Comment
-	}
-	if body.Private != nil {
-		e.Private = *body.Private
-	}
-	if body.Tags != nil {
-		e.Tags = slices.Clone(*body.Tags)
-	}
-	if body.EpStatus != nil {
-		e.EpStatus = *body.EpStatus
-	}
-	if body.VolStatus != nil {
-		e.VolStatus = *body.VolStatus
-	}
-	return body.Type != nil && !e.Private
+	return (body.Type != nil || body.EpStatus != nil || body.VolStatus != nil) && !e.hides()
 }
 
 // writeCollection is POST and PATCH /v0/users/-/collections/{id}. Every call
@@ -265,6 +279,8 @@ func (s *Server) writeCollection(w http.ResponseWriter, r *http.Request, who *Us
 	if !ok {
 		return
 	}
+	sent, _ := io.ReadAll(r.Body) // it was read before
+	r.Body = io.NopCloser(bytes.NewReader(sent))
 	var body collectionBody
 	if !readBody(w, r, &body, true) {
 		return
@@ -292,17 +308,23 @@ func (s *Server) writeCollection(w http.ResponseWriter, r *http.Request, who *Us
 		return
 	}
 	done := s.applied(r, who, id)
+	done.Body = string(sent)
 	if body.Type != nil {
 		done.Type = *body.Type
 	}
 	defer s.lists.begin(key, done)()
 	s.work(r, 0)
-	s.lists.change(key, done.At, body.apply, done)
+	s.lists.change(key, done.At, func(e *entry) bool { return body.apply(e, s.filtered) }, done)
 	if r.Method == http.MethodPost {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// filtered reports whether the word filter hides a text.
+func (s *Server) filtered(text string) bool {
+	return slices.ContainsFunc(s.cfg.Filter, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // work takes the time of a write, and longer when its client goes meanwhile.

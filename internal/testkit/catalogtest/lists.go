@@ -53,9 +53,13 @@ type entry struct {
 	Private   bool
 	EpStatus  int // books only; elsewhere the number of marks counts
 	VolStatus int
+	hidden    bool // by the word filter
 	updated   time.Time
 	touch     int
 }
+
+// hides reports whether only the owner sees it.
+func (e entry) hides() bool { return e.Private || e.hidden }
 
 func (l *lists) clear() {
 	l.mu.Lock()
@@ -168,6 +172,8 @@ type Write struct {
 	At     time.Time
 	Method string
 	Path   string
+	// Body is that of a write of the collection entry.
+	Body string
 }
 
 // Mark is one marked episode.
@@ -243,7 +249,7 @@ func (s *Server) Collections() []Collection {
 	defer s.lists.mu.Unlock()
 	collections := []Collection{}
 	for key, e := range s.lists.entries {
-		collections = append(collections, Collection{names[key.user], key.subject, e.Type, e.Private})
+		collections = append(collections, Collection{names[key.user], key.subject, e.Type, e.hides()})
 	}
 	slices.SortFunc(collections, func(a, b Collection) int {
 		return cmp.Or(cmp.Compare(a.Username, b.Username), cmp.Compare(a.SubjectID, b.SubjectID))

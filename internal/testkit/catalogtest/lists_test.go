@@ -276,7 +276,7 @@ func TestTimelineAndWrites(t *testing.T) {
 		exchange{call: collect, token: mira, body: `{"type":3}`, status: 202}.do(t, base)
 		exchange{call: batch, token: mira, body: `{"episode_id":[90000101,90000103],"type":2}`, status: 204}.do(t, base)
 		want := []catalogtest.Write{
-			{Username: "mira", SubjectID: 900001, Type: 3, Method: http.MethodPost, Path: "/v0/users/-/collections/900001"},
+			{Username: "mira", SubjectID: 900001, Type: 3, Method: http.MethodPost, Path: "/v0/users/-/collections/900001", Body: `{"type":3}`},
 			{Username: "mira", SubjectID: 900001, Episodes: []catalog.EpisodeID{90000101, 90000103}, Type: 2, Method: http.MethodPatch, Path: "/v0/users/-/collections/900001/episodes"},
 		}
 		if diff := cmp.Diff(want, s.Writes(), cmpopts.IgnoreFields(catalogtest.Write{}, "At")); diff != "" {

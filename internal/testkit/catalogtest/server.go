@@ -40,6 +40,8 @@ type Config struct {
 	// Linger is how much longer a write takes whose client went in that time: the real catalog goes on without it for up to
 	// a minute (upstreams/catalog.md section 4). nil is no longer.
 	Linger func() time.Duration
+	// Filter are words that have an entry whose comment or tags hold one seen by its owner only.
+	Filter []string
 	// SearchOff makes the new search answer 200 with plain text (upstreams/catalog.md section 6).
 	SearchOff bool
 	// Now is the clock of tokens, codes and time stamps; nil is time.Now. It must be safe for parallel use.

@@ -1,0 +1,105 @@
+package account
+
+import (
+	"context"
+	"errors"
+
+	"watchmark/internal/catalog"
+)
+
+// Doing reads what the account's list has as being watched: anime and live action, as far as the
+// person wants others to know. Entries that they hid themselves are left out; where the account
+// makes every entry private, that says nothing. Errors as Mark's.
+func (k *Client) Doing(ctx context.Context, a Account) (doing []catalog.SubjectID, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return nil, err
+	}
+	username := a.Username
+	err = k.as(ctx, a, func(s catalog.Session) error {
+		entries, err := doingOf(ctx, s, username)
+		if errors.Is(err, catalog.ErrNotFound) { // the person may have another name now
+			me, failed := s.Me(ctx)
+			if failed != nil {
+				return failed
+			}
+			if username = me.Username; username != a.Username {
+				entries, err = doingOf(ctx, s, username)
+			}
+		}
+		doing = nil
+		for _, e := range entries {
+			if !e.Private || a.Private {
+				doing = append(doing, e.Subject)
+			}
+		}
+		return err
+	})
+	k.rename(ctx, a, username)
+	return doing, err
+}
+
+// ReadList reads the whole list of the account, and hands it to read with what reads the marks of its entries. progress is told how much of the list was
+// read. A token that is refused meanwhile is renewed, and all of it read once more. Errors as Mark's, and those of read.
+func (k *Client) ReadList(ctx context.Context, a Account, progress func(read, of int),
+	read func(list catalog.List, marks func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error,
+) (err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return err
+	}
+	username := a.Username
+	err = k.as(ctx, a, func(s catalog.Session) error {
+		// Without its owner's own name the list is that of a stranger, whose private entries are left out without a word (upstreams/list.md section 2).
+		me, err := s.Me(ctx)
+		if err != nil {
+			return err
+		}
+		if a.CatalogUserID != 0 && me.ID != a.CatalogUserID {
+			return ErrOtherUser
+		}
+		username = me.Username
+		list, err := s.List(ctx, username, progress)
+		if err != nil {
+			return err
+		}
+		return read(list, s.Marks)
+	})
+	k.rename(ctx, a, username)
+	return err
+}
+
+func doingOf(ctx context.Context, s catalog.Session, username string) ([]catalog.Collection, error) {
+	anime, err := s.Collections(ctx, username, catalog.Anime, catalog.Doing)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.Collections(ctx, username, catalog.Real, catalog.Doing)
+	return append(anime, live...), err
+}
+
+// Put has an entry of the account's list become what is wanted; see catalog.Marker. begin is told what is to be written before anything is.
+// Errors as Mark's, and that of begin.
+func (k *Client) Put(ctx context.Context, a Account, subject catalog.SubjectID, w catalog.Wanted, begin func(context.Context, catalog.Change) error) (result catalog.PutResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.PutResult{}, err
+	}
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.Put(ctx, catalog.PutRequest{ListEntry: k.entry(a, s, subject), Wanted: w, Begin: begin})
+		return err
+	})
+	k.rename(ctx, a, result.Username)
+	return result, err
+}
+
+// PreviewPut is what Put would write of an entry that is now on the account's list; its Type is 0 where it is not. Errors as Mark's.
+func (k *Client) PreviewPut(ctx context.Context, a Account, subject catalog.SubjectID, now catalog.Entry, w catalog.Wanted) (c catalog.Change, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.Change{}, err
+	}
+	e := k.entry(a, catalog.Session{}, subject)
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		e.Session = s
+		c, err = e.Preview(ctx, now, w)
+		return err
+	})
+	return c, err
+}
