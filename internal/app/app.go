@@ -215,7 +215,7 @@ func (a *App) buildEngine() {
 			s := a.Settings.Current()
 			return engine.Options{
 				Workers: s.Sync.Workers, Coalesce: s.Sync.Coalesce, MaxRetries: s.CatalogReplay.MaxRetries,
-				AnyAccountForTests: s.Sync.TestSkipPermissionCheck,
+				AnyAccountForTests: s.Sync.TestSkipPermissionCheck, Adult: account.Adult(s.Sync.Adult),
 			}
 		},
 	})

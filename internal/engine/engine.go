@@ -65,6 +65,8 @@ type Lists interface {
 	MarkDoing(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.MarkResult, error)
 	// Unmark takes back what was written of a subject.
 	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, back catalog.TakeBack) (catalog.UnmarkResult, error)
+	// IsAdult tells whether a subject is an adult title.
+	IsAdult(ctx context.Context, a account.Account, subject catalog.SubjectID) (bool, error)
 	// Watched tells what is marked already.
 	Watched(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error)
 }
@@ -80,6 +82,8 @@ type Options struct {
 	MaxRetries int
 	// AnyAccountForTests lets test runs fall back to the preferred account when none names the user.
 	AnyAccountForTests bool
+	// Adult is what is done with adult titles for accounts that do not say.
+	Adult account.Adult
 }
 
 // Config is what an Engine needs; every field must be set.

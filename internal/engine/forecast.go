@@ -76,8 +76,13 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 		return v, nil
 	}
 	v.Status = preview.Marked
+	onList, skipped := false, reason.Reason{}
 	for _, a := range r.accounts {
 		on, since, err := f.on(ctx, a, result)
+		skips := false
+		if err == nil && !on && f.e.adultRule(a) == account.SkipAdult {
+			skips, err = f.e.isAdult(ctx, a, result)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return preview.Verdict{}, ctx.Err()
@@ -90,12 +95,17 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 			v.Status, v.Reason = preview.Refused, markFailure(a, err).Message
 			return v, nil
 		case on:
-			v.Since = since
+			onList, v.Since = true, since
+		case skips:
+			skipped = adultSkipped.With(a.Username)
 		case a.DryRun && v.Status == preview.Marked:
 			v.Status = preview.DryRun
 		case !a.DryRun:
 			v.Status = preview.Mark
 		}
+	}
+	if v.Status == preview.Marked && !onList { // all accounts skip it
+		v.Status, v.Reason = preview.Blocked, skipped
 	}
 	return v, nil
 }

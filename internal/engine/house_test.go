@@ -225,6 +225,10 @@ func (l *list) Unmark(_ context.Context, a account.Account, subject catalog.Subj
 // markedAt is since when lists have what they have.
 var markedAt = time.Date(2026, 5, 19, 12, 0, 0, 0, time.UTC)
 
+func (l *list) IsAdult(context.Context, account.Account, catalog.SubjectID) (bool, error) {
+	return false, nil
+}
+
 func (l *list) Watched(_ context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

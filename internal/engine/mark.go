@@ -139,6 +139,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 	}
 	ctx := entry.With(e.followed(work, ids...))
 	a := batch[len(batch)-1].account
+	a.Private = a.Private || batch[len(batch)-1].private
 	var result catalog.MarkResult
 	if key.start {
 		result, err = e.Lists.MarkDoing(ctx, a, key.subject)

@@ -52,7 +52,10 @@ var (
 	dryRunStart = reason.New("dry_run_start",
 		"dry run: {what} would have been listed as being watched by {account}; to do it, switch off dry run for the account and retry the record",
 		"试运行：本应为 {account} 把 {what} 标为“在看”；要这样做，请关闭该账号的试运行并重试这条记录")
-	dryRun      = reason.New("dry_run", "the account {account} is on dry run: nothing was written to its list", "账号 {account} 处于试运行：没有写入它的列表")
+	dryRun       = reason.New("dry_run", "the account {account} is on dry run: nothing was written to its list", "账号 {account} 处于试运行：没有写入它的列表")
+	adultSkipped = reason.New("adult_skipped",
+		"the entry is an adult title, and the account {account} skips these (“Adult titles”): nothing was written; to mark it, change that on the page People or in the settings, and retry the record",
+		"该条目是成人条目，账号 {account} 已设为跳过（“成人条目”）：没有写入；要标记，请在“成员”页或设置中更改，然后重试这条记录")
 	entryNumber = reason.New("subject_number", "entry {id}", "条目 {id}")
 	episodeOf   = reason.New("episode_of", "{subject} episode {episode}", "{subject} 第 {episode} 集")
 )

@@ -39,6 +39,8 @@ type settled struct {
 	// online is set when the match was made without the archive because the catalog
 	// refused what the archive had led to.
 	online bool
+	// private is set when a new entry of the list is to be visible to its owner only, whatever the account says of others.
+	private bool
 }
 
 // When the disk fails, settle tries again storeTries times, storeAgain apart.

@@ -19,7 +19,7 @@ func decide(s *session, proposals []proposal, certain bool) (decision, map[strin
 	best := &proposals[0]
 	d := decision{proposal: best, Result: Result{
 		SubjectID: best.subject.ID, SubjectName: best.subject.DisplayName(), SubjectType: best.subject.Type,
-		Film: best.subject.IsFilm() || s.event.IsFilm(), Method: string(best.layer), Confidence: best.score,
+		Film: best.subject.IsFilm() || s.event.IsFilm(), Adult: best.subject.NSFW, Method: string(best.layer), Confidence: best.score,
 	}}
 	output := map[string]any{"best": best.subject.ID, "score": best.score}
 	rival := ""

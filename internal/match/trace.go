@@ -45,7 +45,9 @@ type Result struct {
 	SubjectType catalog.SubjectType `json:"subject_type"`
 	// Film is set when the subject or the event is a film. A matched film may have EpisodeID 0:
 	// it has no episode list, and the subject itself is to be set done.
-	Film        bool              `json:"film"`
+	Film bool `json:"film"`
+	// Adult is set when the subject is known to be an adult title.
+	Adult       bool              `json:"adult,omitempty"`
 	EpisodeID   catalog.EpisodeID `json:"episode_id"`
 	EpisodeSort *float64          `json:"episode_sort"`
 	// Method names the layer whose candidate won: mapping, api, …

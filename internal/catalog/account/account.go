@@ -42,6 +42,8 @@ type Account struct {
 	CompleteFilms  bool `json:"complete_films"`
 	// DryRun has records say what would have been marked, and marks nothing.
 	DryRun bool `json:"dry_run"`
+	// Adult is what is done with adult titles; empty is as the settings say.
+	Adult Adult `json:"adult"`
 	// CheckedAt is when the catalog last accepted the token; nil = never.
 	CheckedAt *time.Time `json:"checked_at"`
 	// Problem says why the token does not work; empty when it does.
@@ -82,6 +84,7 @@ type Draft struct {
 	CompleteSeries bool
 	CompleteFilms  bool
 	DryRun         bool
+	Adult          Adult
 }
 
 // Change is a change of an account; nil fields stay.
@@ -94,6 +97,7 @@ type Change struct {
 	CompleteSeries *bool
 	CompleteFilms  *bool
 	DryRun         *bool
+	Adult          *Adult
 }
 
 // Limits of what a person may enter.

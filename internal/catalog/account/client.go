@@ -288,7 +288,9 @@ func (k *Client) checked(ctx context.Context, a Account) (Account, error) {
 	if a.CheckedAt != nil {
 		return a, nil
 	}
-	return k.check(ctx, a.ID)
+	now, err := k.check(ctx, a.ID)
+	now.Private = now.Private || a.Private // the caller may want it of this entry alone
+	return now, err
 }
 
 // Mark marks episodes of a subject on the account's list with the catalog's mark
@@ -311,10 +313,7 @@ func (k *Client) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 
 // completes reports whether the account wants a subject done with its last episode, and how many episodes that will have.
 func (k *Client) completes(ctx context.Context, a Account, subject catalog.SubjectID) (complete bool, eps int, err error) {
-	about, err := k.Subjects.Subject(ctx, subject)
-	if errors.Is(err, catalog.ErrNotFound) { // hidden from look-ups, perhaps not from the account
-		about, err = k.View(a).Subject(ctx, subject)
-	}
+	about, err := k.about(ctx, a, subject)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return false, 0, err
 	}
@@ -322,6 +321,22 @@ func (k *Client) completes(ctx context.Context, a Account, subject catalog.Subje
 		return a.CompleteFilms, about.Eps, nil
 	}
 	return a.CompleteSeries, about.Eps, nil
+}
+
+// IsAdult reports whether a subject is an adult title. Look-ups without an account do not find one, the account may. Errors are
+// those of Check; ErrNotFound of package catalog is also that of an adult title that the account may not see.
+func (k *Client) IsAdult(ctx context.Context, a Account, subject catalog.SubjectID) (bool, error) {
+	about, err := k.about(ctx, a, subject)
+	return about.NSFW, err
+}
+
+// about reads a subject, in the name of the account where it is hidden from look-ups.
+func (k *Client) about(ctx context.Context, a Account, subject catalog.SubjectID) (catalog.Subject, error) {
+	about, err := k.Subjects.Subject(ctx, subject)
+	if errors.Is(err, catalog.ErrNotFound) {
+		about, err = k.View(a).Subject(ctx, subject)
+	}
+	return about, err
 }
 
 // MarkDoing puts a subject on the list of what is being watched, and changes no entry

@@ -40,5 +40,6 @@ var (
 	emptyName    = reason.New("account_name_empty", "a name is empty", "有一项为空")
 	longName     = reason.New("account_name_long", "a name is longer than 500 bytes", "有一项超过 500 字节")
 	nameTwice    = reason.New("account_name_twice", "{name:q} is listed twice", "{name:q}重复了")
+	badRule      = reason.New("account_rule", "use one of {values}, or nothing for what the settings say", "请使用 {values} 之一，或留空以跟随设置")
 	badToken     = reason.New("account_token", "a token is a single word, without spaces or line breaks", "令牌是一串字符，中间没有空格或换行")
 )

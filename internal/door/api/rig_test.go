@@ -575,6 +575,10 @@ func (lists) Unmark(_ context.Context, _ account.Account, _ catalog.SubjectID, b
 	return catalog.UnmarkResult{Cleared: back.Episodes}, nil
 }
 
+func (lists) IsAdult(context.Context, account.Account, catalog.SubjectID) (bool, error) {
+	return false, nil
+}
+
 func (lists) Watched(context.Context, account.Account, catalog.SubjectID) (catalog.Watched, error) {
 	return catalog.Watched{}, nil
 }

@@ -32,6 +32,44 @@ type accountForm struct {
 	Account *account.Account
 	// Seen are user names of media servers in recent events.
 	Seen []seenName
+	// Rules are the settings that an account can have otherwise.
+	Rules []accountRule
+}
+
+// accountRule is a setting with what an account says instead.
+type accountRule struct {
+	settings.Key
+	// Name is the field of the account and Own its value, which is empty where Set, that of the settings, holds.
+	Name, Own, Set string
+}
+
+// Chosen is the choice of a value.
+func (r accountRule) Chosen(value string) (chosen settings.Choice) {
+	for _, c := range r.Choices {
+		if c.Value == value {
+			chosen = c
+		}
+	}
+	return chosen
+}
+
+// rulesOf are the rules of an account.
+func (g Accounts) rulesOf(a account.Account) (rules []accountRule) {
+	inForce := g.Settings.View()
+	for _, section := range g.Settings.Schema() {
+		for _, key := range section.Keys {
+			rule := accountRule{Key: key}
+			switch key.Path {
+			case "sync.adult":
+				rule.Name, rule.Own = "adult", string(a.Adult)
+			default:
+				continue
+			}
+			rule.Set = controlText(inForce[section.Name][rule.Name])
+			rules = append(rules, rule)
+		}
+	}
+	return rules
 }
 
 // TokenURL is the page where a token is made.
@@ -147,7 +185,7 @@ func (g Accounts) list(r *request) (content, error) {
 	}
 	page.Free = page.Free[:min(len(page.Free), unroutedMost)]
 	seen = seen[:min(len(seen), offeredNames)]
-	page.New = accountForm{Seen: seen}
+	page.New = accountForm{Seen: seen, Rules: g.rulesOf(account.Account{})}
 	if id, err := strconv.ParseInt(q.Get("connected"), 10, 64); err == nil {
 		connected, err := g.Accounts.Get(ctx, id)
 		if err == nil {
@@ -162,7 +200,7 @@ func (g Accounts) list(r *request) (content, error) {
 	for i := range list {
 		a := &list[i]
 		page.Accounts = append(page.Accounts, accountView{
-			Account: *a, Health: healthOf(*a, time.Now()), Form: accountForm{Account: a, Seen: seen}, Add: page.Add,
+			Account: *a, Health: healthOf(*a, time.Now()), Form: accountForm{Account: a, Seen: seen, Rules: g.rulesOf(*a)}, Add: page.Add,
 			Open: page.Connected != nil && page.Connected.ID == a.ID && len(a.MediaUserNames) == 0,
 		})
 	}

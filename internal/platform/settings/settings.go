@@ -113,6 +113,7 @@ type Sync struct {
 	FilmStartMarksDoing     bool
 	Coalesce                time.Duration // at most, when more events are expected; 0 = do not wait
 	Workers                 int
+	Adult                   string // mark, private or skip
 }
 
 // Matching is the section [matching]: what is asked beside the catalog, and when a match is good enough. It holds

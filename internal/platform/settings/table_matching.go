@@ -54,8 +54,8 @@ func syncSection(s *Sync) section {
 	return section{
 		name:  "sync",
 		label: "Marking", labelZH: "标记",
-		help: "How an event becomes a mark.",
-		zh:   "观看事件如何变成标记。",
+		help: "How an event becomes a mark. Each account can have its own choice for adult titles, on the page People.",
+		zh:   "观看事件如何变成标记。成人条目的处理方式可在“成员”页为每个账号单独选择。",
 		options: []option{
 			{name: "test_skip_permission_check", at: &s.TestSkipPermissionCheck, standard: false, advanced: true,
 				label: "Tests for any user name", labelZH: "测试不限用户名",
@@ -74,6 +74,11 @@ func syncSection(s *Sync) section {
 				label: "Events at the same time", labelZH: "并行处理数",
 				help: "Events worked on at the same time.",
 				zh:   "同时处理的事件数。"},
+			{name: "adult", at: &s.Adult, standard: "mark", choices: []Choice{{"mark", "Mark", "照常标记"}, {"private", "Mark privately", "私密标记"}, {"skip", "Skip", "跳过"}},
+				label: "Adult titles", labelZH: "成人条目",
+				help: "What is done with adult titles. Mark: as with all others. Mark privately: an entry that Watchmark adds to the list is visible to its owner only; one that is there already stays as it is. " +
+					"Bangumi shows a line on the timeline for each episode all the same, for private entries too. Skip: nothing is written.",
+				zh: "如何处理成人条目。照常标记：与其他条目相同。私密标记：Watchmark 新加入列表的条目只有自己可见，已在列表中的保持原样；但即使条目是私密的，Bangumi 仍会在时间线上公开显示每次标记的集。跳过：什么都不写入。"},
 		},
 	}
 }

@@ -24,7 +24,7 @@ const (
 	Review          Status = "review"            // a person would be asked
 	NotFound        Status = "not_found"         // nothing in the catalog fits
 	EpisodeNotFound Status = "episode_not_found" // the entry is certain, it lacks the episode
-	Blocked         Status = "blocked"           // a blocked keyword stops the title
+	Blocked         Status = "blocked"           // a blocked keyword stops the title, or the account skips adult titles
 	NoAccount       Status = "no_account"        // no account names this user
 	Refused         Status = "refused"           // the list cannot be read: the token wants attention
 	Unreachable     Status = "unreachable"       // the catalog cannot be asked now
