@@ -53,6 +53,8 @@ type Client struct {
 	web  *reach // of Config.WebURL
 	// budget is what may be sent; nil leaves that to http.
 	budget *budget.Budget
+	// ahead is how far the API's clock is ahead of this machine's, in ns, as its last answer had it.
+	ahead atomic.Int64
 }
 
 // New is a client of the catalog that cfg names. The error says which address
@@ -213,6 +215,9 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, a
 	case err != nil:
 		err = &Error{Op: op, Kind: ErrUnreachable, Err: err}
 	default:
+		if host == c.api {
+			c.setClock(resp.Header.Get("Date"))
+		}
 		err = problem(op, resp)
 	}
 	alone := false // it is only the account that may send nothing
@@ -228,6 +233,22 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, a
 	}
 	return resp, err
 }
+
+// setClock notes what the API's clock shows by the header Date, which is to the second. Clocks that agree as far as that tells are one.
+func (c *Client) setClock(date string) {
+	shows, err := http.ParseTime(date)
+	if err != nil {
+		return
+	}
+	ahead := time.Until(shows.Add(time.Second / 2))
+	if ahead.Abs() <= clockError {
+		ahead = 0
+	}
+	c.ahead.Store(int64(ahead))
+}
+
+// now is the time by the API's clock.
+func (c *Client) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
 // tell has the budget know how a request ended, and whether it was a trial that was answered, and reports whether an account was banned that others share no ban with.
 func (c *Client) tell(ctx context.Context, draw budget.Draw, trial bool, err error) (account bool) {

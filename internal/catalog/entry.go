@@ -23,6 +23,10 @@ type ListEntry struct {
 	// Left reports whether it was this service that dropped the entry, by Leave. It is asked when the entry is dropped,
 	// which is otherwise the person's word and stays. nil dropped none.
 	Left func(ctx context.Context) (bool, error)
+	// Intents are told of what is about to be written; nil has no need to know.
+	Intents Intents
+
+	wrote bool // something was written, or may have been
 }
 
 // The things that a 404 of an entry may say are missing (upstreams/catalog.md section 9).
@@ -108,16 +112,15 @@ func readEntry[T any](ctx context.Context, e *ListEntry, read func(ctx context.C
 	return missing, nil
 }
 
-// resume is the entry as it is now, taken up again as doing when this service had left it.
-func (e *ListEntry) resume(ctx context.Context) (now listed, resumed bool, err error) {
+// resume is the entry as it is now. One that this service had left is doing, and resumes says that it is to be taken up again.
+func (e *ListEntry) resume(ctx context.Context) (now listed, resumes bool, err error) {
 	now, err = e.entry(ctx)
 	if err != nil || now.Type != Dropped || e.Left == nil {
 		return now, false, err
 	}
-	left, err := e.Left(ctx)
-	if err != nil || !left {
+	if resumes, err = e.Left(ctx); err != nil || !resumes {
 		return now, false, err
 	}
 	now.Type = Doing
-	return now, true, e.settle(ctx, Doing, e.Session.changeEntry(ctx, e.Subject, Doing, e.Private))
+	return now, true, nil
 }

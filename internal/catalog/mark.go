@@ -35,6 +35,8 @@ type MarkResult struct {
 	Created, Moved, Completed bool
 	// Resumed: the entry that was Created is one that this service had left.
 	Resumed bool
+	// Wrote is set beside an error after which some of it may have been written.
+	Wrote bool
 	// NotMoved is the refusal to make the entry of a locked subject doing; the episodes are marked all the same,
 	// for which its state does not matter.
 	NotMoved error
@@ -46,11 +48,11 @@ type MarkResult struct {
 // MarkedEpisode is one episode of a MarkResult.
 type MarkedEpisode struct {
 	ID EpisodeID
-	// Already: it was watched before, and nothing was written for it.
+	// Already: it was watched before, and neither this nor an earlier try wrote that.
 	Already bool
 }
 
-// AlreadyWatched reports whether nothing was written at all.
+// AlreadyWatched reports whether nothing was written at all, nor by an earlier try.
 func (r MarkResult) AlreadyWatched() bool {
 	return !r.Created && !r.Moved && !r.Completed &&
 		!slices.ContainsFunc(r.Episodes, func(e MarkedEpisode) bool { return !e.Already })
@@ -59,7 +61,8 @@ func (r MarkResult) AlreadyWatched() bool {
 // Mark marks episodes watched and keeps the subject's entry in step: a missing
 // one is created as doing, wish and on hold become doing, dropped stays. An entry
 // that is done is a rewatch: nothing is written and every episode counts as
-// watched already. Errors, besides those of the calls: ErrNotFound when an
+// watched already. What an earlier try wrote, as far as Intents knows of it and the list
+// does not tell otherwise, is in the result as if it were written now. Errors, besides those of the calls and of Intents: ErrNotFound when an
 // episode is not of the subject, ErrRefused when Episodes is empty and the
 // subject has episodes; both before anything is written. After ErrUnreachable
 // some of it may have been written: asking again finishes it.
@@ -70,26 +73,23 @@ func (m *Marker) Mark(ctx context.Context, req MarkRequest) (result MarkResult, 
 		return err
 	})
 	if err != nil {
-		return MarkResult{}, err
+		return MarkResult{Wrote: req.wrote}, err
 	}
 	return result, nil
 }
 
 func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
-	entry, resumed, err := req.resume(ctx)
+	entry, resumes, err := req.resume(ctx)
 	if err != nil {
 		return MarkResult{}, err
 	}
 	req.Episodes = unique(req.Episodes)
-	result := MarkResult{Was: entry.Type, Username: req.Username, Created: resumed, Resumed: resumed}
+	result := MarkResult{Was: entry.Type, Username: req.Username}
 	if entry.Type == Done {
-		for _, id := range req.Episodes {
-			result.Episodes = append(result.Episodes, MarkedEpisode{ID: id, Already: true})
-		}
-		return result, nil
+		return req.markedBefore(ctx, result)
 	}
 	if len(req.Episodes) == 0 {
-		return req.finishWithoutEpisodes(ctx, result)
+		return req.finishWithoutEpisodes(ctx, result, resumes)
 	}
 	before, err := req.marks(ctx, entry)
 	if err != nil {
@@ -107,15 +107,33 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 			missing = append(missing, id)
 		}
 	}
+	if len(missing) < len(req.Episodes) {
+		if err := req.countEarlier(ctx, entry.Type, before.marks, &result); err != nil {
+			return MarkResult{}, err
+		}
+	}
 	completes := before.completedBy(missing)
+	planned := result
+	planned.Created = result.Created || resumes || entry.Type == 0
+	planned.Moved = entry.Type == OnHold && len(missing) > 0 || entry.Type == Wish && len(missing) > 0 && !completes
+	planned.Completed = completes && (entry.Type == Doing || entry.Type == Wish || planned.Created || planned.Moved)
+	if len(missing) > 0 || planned.changes(result) {
+		if err := req.intend(ctx, planned); err != nil {
+			return MarkResult{}, err
+		}
+	}
 	// What becomes done at once is not told to be watched as well, and neither is what was watched before.
 	switch {
+	case resumes:
+		if err := req.takeUp(ctx, &result); err != nil {
+			return MarkResult{}, err
+		}
 	case entry.Type == 0:
 		if err := req.create(ctx, completes || len(missing) == 0); err != nil {
 			return MarkResult{}, err
 		}
 		result.Created = true
-	case entry.Type == OnHold && len(missing) > 0, entry.Type == Wish && len(missing) > 0 && !completes:
+	case planned.Moved:
 		if err := req.begin(ctx); isLocked(err) {
 			result.NotMoved = err
 		} else if err != nil {
@@ -134,28 +152,48 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 	return result, nil
 }
 
+// changes reports whether what is planned changes the entry beyond what was written before.
+func (r MarkResult) changes(before MarkResult) bool {
+	return r.Created != before.Created || r.Moved != before.Moved || r.Completed != before.Completed
+}
+
 // MarkDoing puts a subject whose playback started on the list as doing: a missing
 // entry is created, wish becomes doing, every other state stays. Result.Episodes is empty.
 func (m *Marker) MarkDoing(ctx context.Context, e ListEntry) (result MarkResult, err error) {
 	ctx = forMark(ctx)
-	err = m.turn(ctx, &e, func() error {
-		entry, resumed, err := e.resume(ctx)
-		if err != nil {
-			return err
-		}
-		result = MarkResult{Was: entry.Type, Username: e.Username, Created: entry.Type == 0 || resumed, Resumed: resumed, Moved: entry.Type == Wish}
-		switch {
-		case entry.Type == 0:
-			return e.create(ctx, true) // told when it is watched
-		case result.Moved:
-			return e.begin(ctx)
-		}
-		return nil
+	err = m.turn(ctx, &e, func() (err error) {
+		result, err = e.markDoing(ctx)
+		return err
 	})
+	if err != nil {
+		return MarkResult{Wrote: e.wrote}, err
+	}
+	return result, nil
+}
+
+func (e *ListEntry) markDoing(ctx context.Context) (MarkResult, error) {
+	entry, resumes, err := e.resume(ctx)
 	if err != nil {
 		return MarkResult{}, err
 	}
-	return result, nil
+	result := MarkResult{Was: entry.Type, Username: e.Username}
+	planned := result
+	planned.Created, planned.Moved = entry.Type == 0 || resumes, entry.Type == Wish
+	if !planned.changes(result) {
+		return result, e.countEarlier(ctx, entry.Type, nil, &result)
+	}
+	if err := e.intend(ctx, planned); err != nil {
+		return MarkResult{}, err
+	}
+	switch {
+	case resumes:
+		err = e.takeUp(ctx, &planned)
+	case entry.Type == 0:
+		err = e.create(ctx, true) // told when it is watched
+	default:
+		err = e.begin(ctx)
+	}
+	return planned, err
 }
 
 // Watched is what a list says of one subject.
@@ -208,6 +246,12 @@ func (e *ListEntry) create(ctx context.Context, quietly bool) error {
 	return e.settle(ctx, Doing, e.Session.collect(ctx, e.Subject, state, e.Private))
 }
 
+// takeUp makes an entry doing again that this service had left.
+func (e *ListEntry) takeUp(ctx context.Context, result *MarkResult) error {
+	result.Created, result.Resumed = true, true
+	return e.settle(ctx, Doing, e.Session.changeEntry(ctx, e.Subject, Doing, e.Private))
+}
+
 // begin makes an entry doing that is there.
 func (e *ListEntry) begin(ctx context.Context) error {
 	return e.settle(ctx, Doing, e.Session.moveEntry(ctx, e.Subject, Doing))
@@ -215,6 +259,7 @@ func (e *ListEntry) begin(ctx context.Context) error {
 
 // settle is nil when a write of the entry, which ended with err, did land.
 func (e *ListEntry) settle(ctx context.Context, state CollectionType, err error) error {
+	e.wrote = e.wrote || err == nil || mayHaveLanded(err)
 	if !mayHaveLanded(err) {
 		return err
 	}
@@ -275,6 +320,7 @@ func (e *ListEntry) set(ctx context.Context, episodes []EpisodeID, state Episode
 
 // settleMarks is nil when a write of marks, which ended with err, did land.
 func (e *ListEntry) settleMarks(ctx context.Context, episodes []EpisodeID, state EpisodeState, err error) error {
+	e.wrote = e.wrote || err == nil || mayHaveLanded(err)
 	if mayHaveLanded(err) {
 		if landed, readErr := e.all(Probing(ctx), episodes, state); readErr == nil && landed {
 			return nil
@@ -319,8 +365,8 @@ func (e *ListEntry) finish(ctx context.Context, result *MarkResult) error {
 	return nil
 }
 
-// finishWithoutEpisodes sets a subject without episode rows done; dropped stays.
-func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, result MarkResult) (MarkResult, error) {
+// finishWithoutEpisodes sets a subject without episode rows done; dropped stays, unless this service had left it.
+func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, result MarkResult, resumes bool) (MarkResult, error) {
 	marks, err := req.Session.episodeMarks(ctx, req.Subject)
 	if err != nil {
 		return MarkResult{}, err
@@ -328,20 +374,26 @@ func (req *MarkRequest) finishWithoutEpisodes(ctx context.Context, result MarkRe
 	if len(marks) > 0 {
 		return MarkResult{}, &Error{Op: req.op(), Kind: ErrRefused, Description: sayWhich.With()}
 	}
-	switch result.Was {
-	case Dropped:
+	if result.Was == Dropped {
 		return result, nil
-	case 0:
-		if err := req.settle(ctx, Done, req.Session.collect(ctx, req.Subject, Done, req.Private)); err != nil {
-			return MarkResult{}, err
-		}
-		result.Created = true
-	default:
-		if err := req.settle(ctx, Done, req.Session.moveEntry(ctx, req.Subject, Done)); err != nil {
+	}
+	result.Created, result.Completed = result.Was == 0 || resumes, true
+	if err := req.intend(ctx, result); err != nil {
+		return MarkResult{}, err
+	}
+	if resumes {
+		if err := req.takeUp(ctx, &result); err != nil {
 			return MarkResult{}, err
 		}
 	}
-	result.Completed = true
+	if result.Was == 0 {
+		err = req.Session.collect(ctx, req.Subject, Done, req.Private)
+	} else {
+		err = req.Session.moveEntry(ctx, req.Subject, Done)
+	}
+	if err := req.settle(ctx, Done, err); err != nil {
+		return MarkResult{}, err
+	}
 	return result, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // UnmarkRequest asks for marks to be taken back.
@@ -18,12 +19,25 @@ type TakeBack struct {
 	// Episodes of the subject that were marked watched. None is right for a subject
 	// without episode rows, which was set done itself.
 	Episodes []EpisodeID
+	// Written is when the marks of episodes were written, of those that stay when the list shows that it was somebody else.
+	Written map[EpisodeID]Writing
 	// Reopen sets an entry that is done back to doing, when a main episode is not
 	// watched any more or Episodes is empty. Set it only where this service set it done.
 	Reopen bool
 	// Leave is for an entry that this service has put on the list: one that is doing, or done with Reopen, is
 	// dropped and hidden from others. The catalog has no way to remove it; its makers say to drop it instead.
 	Leave bool
+}
+
+// Writing is when a mark was written.
+type Writing struct {
+	// Intended is when it was about to be, by the catalog's clock, while it is not known whether it was; else zero.
+	Intended time.Time
+}
+
+// isThatOf reports whether the list shows the mark that was written then, as far as it tells.
+func (w Writing) isThatOf(mark episodeMark) bool {
+	return w.Intended.IsZero() || shows(mark, w.Intended)
 }
 
 // UnmarkResult says what was found and what was written.
@@ -71,8 +85,13 @@ func (req *UnmarkRequest) unmark(ctx context.Context) (UnmarkResult, error) {
 		return UnmarkResult{}, err
 	}
 	states := progress{marks: marks}.states()
+	others := map[EpisodeID]bool{} // marks of somebody else
+	for _, mark := range marks {
+		written, known := req.Written[mark.Episode.ID]
+		others[mark.Episode.ID] = known && !written.isThatOf(mark)
+	}
 	for _, id := range unique(req.Episodes) {
-		if states[id] == EpisodeWatched {
+		if states[id] == EpisodeWatched && !others[id] {
 			result.Cleared = append(result.Cleared, id)
 			states[id] = Unmarked
 		}

@@ -60,9 +60,9 @@ type Matcher interface {
 // packages account and catalog.
 type Lists interface {
 	// Mark marks episodes of one subject, or the subject itself when there are none.
-	Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error)
+	Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, intents catalog.Intents) (catalog.MarkResult, error)
 	// MarkDoing puts a film on the list of what is being watched.
-	MarkDoing(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.MarkResult, error)
+	MarkDoing(ctx context.Context, a account.Account, subject catalog.SubjectID, intents catalog.Intents) (catalog.MarkResult, error)
 	// Unmark takes back what was written of a subject.
 	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, back catalog.TakeBack) (catalog.UnmarkResult, error)
 	// IsAdult tells whether a subject is an adult title.

@@ -164,7 +164,7 @@ type list struct {
 	panics   bool
 }
 
-func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
+func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, _ catalog.Intents) (catalog.MarkResult, error) {
 	if l.begun != nil {
 		l.begun <- struct{}{}
 	}
@@ -193,7 +193,7 @@ func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.Subj
 	return result, nil
 }
 
-func (l *list) MarkDoing(_ context.Context, _ account.Account, subject catalog.SubjectID) (catalog.MarkResult, error) {
+func (l *list) MarkDoing(_ context.Context, _ account.Account, subject catalog.SubjectID, _ catalog.Intents) (catalog.MarkResult, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.doing = append(l.doing, subject)

@@ -140,11 +140,19 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 	ctx := entry.With(e.followed(work, ids...))
 	a := batch[len(batch)-1].account
 	a.Private = a.Private || batch[len(batch)-1].private
+	kept := &intents{records: e.Records, key: key, batch: batch, ids: ids}
 	var result catalog.MarkResult
 	if key.start {
-		result, err = e.Lists.MarkDoing(ctx, a, key.subject)
+		result, err = e.Lists.MarkDoing(ctx, a, key.subject, kept)
 	} else {
-		result, err = e.Lists.Mark(ctx, a, key.subject, episodesOf(batch))
+		result, err = e.Lists.Mark(ctx, a, key.subject, episodesOf(batch), kept)
+	}
+	if err != nil && !result.Wrote {
+		kept.drop(context.WithoutCancel(ctx), e.Log)
+	}
+	if errors.Is(err, record.ErrMoved) { // some are not this replica's any more, and nothing was written
+		defer e.Wake()
+		return batch, err
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, db.ErrStorage) || errors.Is(err, db.ErrEvicted) || errors.Is(err, replica.ErrNotLive)) {
 		return batch, err
@@ -160,19 +168,17 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 			e.Log.ErrorContext(ctx, "cannot mark", "account", a.Username, "subject_id", key.subject, "error", err)
 		}
 	}
-	seen := map[catalog.EpisodeID]bool{}
+	marks := written(result, key.start, batch)
 	for i := range batch {
 		s := &batch[i]
-		episode := s.trace.Result.EpisodeID
 		if err != nil {
 			s.outcome, s.cause = failed, err
 		} else {
-			s.outcome = record.Outcome{Status: record.Success, Mark: written(result, key.start, episode, i > 0, seen[episode])}
+			s.outcome = record.Outcome{Status: record.Success, Mark: marks[i], Answered: marks[i] == nil || s.work.Attempts > 1}
 			s.resumed = result.Resumed
 			s.found = s.outcome.Mark == nil && (!key.start || !result.Moved)
 			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start).With()
 		}
-		seen[episode] = true
 		step.Output = map[string]any{"result": s.outcome.Message}
 		if err == nil {
 			step.Output["list_entry_created"], step.Output["moved_to_watching"], step.Output["subject_completed"] = result.Created, result.Moved, result.Completed
@@ -268,27 +274,6 @@ func episodesOf(batch []settled) []catalog.EpisodeID {
 	return slices.Compact(ids)
 }
 
-// written is what a record wrote that could be taken back; nil when the list held it already. Nothing tells apart what
-// an earlier try wrote whose answer was lost; that counts as held. Where all that was asked for was marked before, what
-// was done to the entry is the first record's. twice is set for an event that another one of the batch repeats.
-func written(r catalog.MarkResult, start bool, episode catalog.EpisodeID, later, twice bool) *record.Written {
-	isNew := func(m catalog.MarkedEpisode) bool { return !m.Already }
-	switch {
-	case r.AlreadyWatched(), twice, start && !r.Created:
-		return nil
-	case start:
-		return &record.Written{EntryAlone: true, Created: true}
-	case len(r.Episodes) > 0 && !slices.ContainsFunc(r.Episodes, isNew):
-		if later {
-			return nil
-		}
-		return &record.Written{EntryAlone: true, Created: r.Created, Completed: r.Completed}
-	case slices.Contains(r.Episodes, catalog.MarkedEpisode{ID: episode, Already: true}):
-		return nil
-	}
-	return &record.Written{Completed: r.Completed}
-}
-
 // markMessage says what became of one record, which wrote w.
 func markMessage(r catalog.MarkResult, w *record.Written, start bool) *reason.Kind {
 	switch {
@@ -296,7 +281,7 @@ func markMessage(r catalog.MarkResult, w *record.Written, start bool) *reason.Ki
 		return alreadyListed
 	case start:
 		return markedDoing
-	case r.Was == catalog.Done:
+	case r.Was == catalog.Done && w == nil:
 		return entryWatched
 	case w == nil:
 		return alreadyWatched

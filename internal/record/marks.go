@@ -13,7 +13,7 @@ import (
 )
 
 // Mark is something a record wrote to a list: an episode, or with EpisodeID 0 the
-// subject itself. It is kept until somebody takes it back.
+// subject itself. It is kept until somebody takes it back. Before it is written it is an intent.
 type Mark struct {
 	RecordID  int64
 	AccountID int64
@@ -23,15 +23,43 @@ type Mark struct {
 	Completed bool
 	// Created: it is the entry of the list, which was missing. EpisodeID is 0.
 	Created bool
+	// Changed: the state of the entry was changed with it, and was Was before; 0 = it was missing, or this service had left it.
+	Changed bool
+	Was     catalog.CollectionType
+	// Intended is when it was about to be written, by the catalog's clock, while nobody knows whether it was; else zero.
+	Intended time.Time
+	// Written is when it was written, or intended to be.
+	Written time.Time
+}
+
+// markColumns are the columns scanMark reads, in its order.
+const markColumns = `record_id, account_id, subject_id, episode_id, completed, created, was, intended_at, written_at`
+
+func scanMark(row db.Row) (m Mark, err error) {
+	var intended, written int64
+	err = row.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed, &m.Created, &m.Was, &intended, &written)
+	if m.Changed = m.Was >= 0; !m.Changed {
+		m.Was = 0
+	}
+	if intended != 0 {
+		m.Intended = time.Unix(intended, 0)
+	}
+	m.Written = time.UnixMilli(written)
+	return m, err
+}
+
+// was is what the column of that name holds.
+func (m Mark) was() catalog.CollectionType {
+	if m.Changed {
+		return m.Was
+	}
+	return -1
 }
 
 // Marks is what a record wrote and nobody took back, by subject and episode.
 func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
-	return db.All(ctx, s.db.Read(), fmt.Sprintf("read the marks of record %d", id), func(row db.Row) (m Mark, err error) {
-		err = row.Scan(&m.RecordID, &m.AccountID, &m.SubjectID, &m.EpisodeID, &m.Completed, &m.Created)
-		return m, err
-	}, `SELECT record_id, account_id, subject_id, episode_id, completed, created FROM record_marks
-		WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
+	return db.All(ctx, s.db.Read(), fmt.Sprintf("read the marks of record %d", id), scanMark,
+		`SELECT `+markColumns+` FROM record_marks WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
 }
 
 // Written is what records wrote to an account's list in a span of time and nobody took back: the episodes of each subject, 0 for the entry itself.
@@ -43,8 +71,7 @@ func (s *Store) Written(ctx context.Context, account int64, from, to time.Time) 
 		err := row.Scan(&subject, &episode)
 		all[subject] = append(all[subject], episode)
 		return err
-	}, `SELECT m.subject_id, m.episode_id FROM record_marks m JOIN records r ON r.id = m.record_id
-		WHERE m.account_id = ? AND r.updated_at >= ? AND r.updated_at <= ?`, account, from.UnixMilli(), to.UnixMilli())
+	}, `SELECT subject_id, episode_id FROM record_marks WHERE account_id = ? AND written_at >= ? AND written_at <= ?`, account, from.UnixMilli(), to.UnixMilli())
 	return all, err
 }
 
@@ -131,12 +158,15 @@ func (s *Store) SameTitle(ctx context.Context, of Titles, limit int) ([]Titled, 
 	return found, rows.Err()
 }
 
-// addMark keeps a mark. One of an account that was deleted meanwhile is not kept.
+// addMark keeps a mark, which an intent becomes with what earlier tries did to the entry. One of an account that was deleted meanwhile
+// is not kept.
 func addMark(ctx context.Context, tx *sql.Tx, m Mark) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO record_marks (record_id, account_id, subject_id, episode_id, completed, created)
-		SELECT ?, ?, ?, ?, ?, ? WHERE `+account.Existing+` IS NOT NULL
-		ON CONFLICT (record_id, account_id, subject_id, episode_id) DO UPDATE SET completed = excluded.completed, created = excluded.created`,
-		m.RecordID, m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created, m.AccountID)
+	_, err := tx.ExecContext(ctx, `INSERT INTO record_marks (`+markColumns+`, task_id)
+		SELECT r.id, ?, ?, ?, ?, ?, ?, 0, ?, r.task_id FROM records r WHERE r.id = ? AND `+account.Existing+` IS NOT NULL
+		ON CONFLICT (record_id, account_id, subject_id, episode_id) DO UPDATE SET completed = excluded.completed, created = excluded.created,
+			was = CASE WHEN excluded.was < 0 THEN record_marks.was ELSE excluded.was END, intended_at = 0, written_at = excluded.written_at,
+			task_id = excluded.task_id`,
+		m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created, m.was(), m.Written.UnixMilli(), m.RecordID, m.AccountID)
 	if err != nil {
 		return fmt.Errorf("keep a mark of record %d: %w", m.RecordID, err)
 	}

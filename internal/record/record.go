@@ -115,6 +115,8 @@ type Outcome struct {
 	// Mark is what was newly written to the list of AccountID: the episode, or without one
 	// the subject itself; nil when nothing was.
 	Mark *Written
+	// Answered: what else was intended for the subject was not written.
+	Answered bool
 	// Trace is the JSON of the match trace; nil leaves the stored one, and the rule.
 	Trace []byte
 	// Rule is the mapping that led the record; nil when none did.
@@ -129,6 +131,9 @@ type Written struct {
 	EntryAlone bool
 	// Created: that entry was missing.
 	Created bool
+	// Changed: the state of the entry was changed with it, and was Was before; 0 = it was missing, or this service had left it.
+	Changed bool
+	Was     catalog.CollectionType
 }
 
 // Filter selects records for List; zero fields do not restrict.

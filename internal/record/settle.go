@@ -31,11 +31,12 @@ func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
 		return fmt.Errorf("settle record %d: %w", o.RecordID, err)
 	}
 	if o.Mark != nil {
-		m := Mark{o.RecordID, o.AccountID, o.SubjectID, o.EpisodeID, o.Mark.Completed, o.Mark.Created}
-		if o.Mark.EntryAlone {
-			m.EpisodeID = 0
+		if err := addMark(ctx, tx, o.Mark.mark(o.RecordID, o.AccountID, o.SubjectID, o.EpisodeID)); err != nil {
+			return err
 		}
-		if err := addMark(ctx, tx, m); err != nil {
+	}
+	if o.Answered {
+		if err := forgetIntents(ctx, tx, o.AccountID, o.SubjectID, o.RecordID); err != nil {
 			return err
 		}
 	}

@@ -294,8 +294,8 @@ func (k *Client) checked(ctx context.Context, a Account) (Account, error) {
 }
 
 // Mark marks episodes of a subject on the account's list with the catalog's mark
-// sequence; without episodes, the subject itself, which must have none. Errors are those of Check.
-func (k *Client) Mark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID) (result catalog.MarkResult, err error) {
+// sequence; without episodes, the subject itself, which must have none. Errors are those of Check and of the intents.
+func (k *Client) Mark(ctx context.Context, a Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, intents catalog.Intents) (result catalog.MarkResult, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.MarkResult{}, err
 	}
@@ -304,7 +304,11 @@ func (k *Client) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 		complete = nil
 	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
-		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: k.entry(a, s, subject), Episodes: episodes, Complete: complete})
+		entry := k.entry(a, s, subject)
+		entry.Intents = intents
+		wrote := result.Wrote // with the token of before
+		result, err = k.Marker.Mark(ctx, catalog.MarkRequest{ListEntry: entry, Episodes: episodes, Complete: complete})
+		result.Wrote = result.Wrote || wrote
 		return err
 	})
 	k.rename(ctx, a, result.Username)
@@ -341,12 +345,14 @@ func (k *Client) about(ctx context.Context, a Account, subject catalog.SubjectID
 
 // MarkDoing puts a subject on the list of what is being watched, and changes no entry
 // that is beyond wish. Errors as Mark's.
-func (k *Client) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID) (result catalog.MarkResult, err error) {
+func (k *Client) MarkDoing(ctx context.Context, a Account, subject catalog.SubjectID, intents catalog.Intents) (result catalog.MarkResult, err error) {
 	if a, err = k.checked(ctx, a); err != nil {
 		return catalog.MarkResult{}, err
 	}
 	err = k.as(ctx, a, func(s catalog.Session) (err error) {
-		result, err = k.Marker.MarkDoing(ctx, k.entry(a, s, subject))
+		entry := k.entry(a, s, subject)
+		entry.Intents = intents
+		result, err = k.Marker.MarkDoing(ctx, entry)
 		return err
 	})
 	k.rename(ctx, a, result.Username)

@@ -173,7 +173,7 @@ func TestARefusedTokenIsRenewedAndTheCallRepeated(t *testing.T) {
 	a := r.connect(0)
 	r.list.RevokeToken(r.tokens(a.ID).Access.Reveal())
 	before := r.count(refreshes)
-	result, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101})
+	result, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}, nil)
 	if err != nil || result.AlreadyWatched() || len(r.list.Marks()) != 1 {
 		t.Errorf("%+v, %v, marks %v", result, err, r.list.Marks())
 	}
@@ -213,7 +213,7 @@ func TestARefusedTokenByHandIsToldAtTheAccount(t *testing.T) {
 	r := newRig(t)
 	a := r.byHand("mira", nil)
 	r.list.RevokeToken("by-hand-of-mira")
-	if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, catalog.ErrUnauthorized) {
+	if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}, nil); !errors.Is(err, catalog.ErrUnauthorized) {
 		t.Errorf("error %v, want ErrUnauthorized", err)
 	}
 	if got := r.account(a.ID).Problem.Text; !strings.Contains(got, "expired or was revoked") || !strings.Contains(got, "enter a new token") {
@@ -246,7 +246,7 @@ func TestARenewalRefusedForGoodIsToldAtTheAccount(t *testing.T) {
 			r := newRig(t)
 			a := r.connectFor(time.Hour)
 			c.refuse(t, r, r.tokens(a.ID))
-			if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); err != nil {
+			if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}, nil); err != nil {
 				t.Errorf("the old token is still good: %v", err)
 			}
 			if got := r.account(a.ID).Problem.Text; !strings.Contains(got, c.want) {
@@ -254,7 +254,7 @@ func TestARenewalRefusedForGoodIsToldAtTheAccount(t *testing.T) {
 			}
 			must(t, r.store.SetProblem(t.Context(), a.ID, reason.Reason{}))
 			r.list.RevokeToken(r.tokens(a.ID).Access.Reveal())
-			_, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000102})
+			_, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000102}, nil)
 			if !errors.Is(err, catalog.ErrUnauthorized) {
 				t.Errorf("error %v, want ErrUnauthorized", err)
 			}

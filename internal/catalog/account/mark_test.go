@@ -34,7 +34,7 @@ func TestMarkWritesToTheListAndLearnsTheName(t *testing.T) {
 	r := newRig(t)
 	a := r.byHand("mira", func(d *account.Draft) { d.Username, d.Private = "typed", true })
 	episodes := []catalog.EpisodeID{90000101, 90000102}
-	result, err := r.accounts.Mark(t.Context(), a, 900001, episodes)
+	result, err := r.accounts.Mark(t.Context(), a, 900001, episodes, nil)
 	if err != nil || !result.Created || result.AlreadyWatched() {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -45,7 +45,7 @@ func TestMarkWritesToTheListAndLearnsTheName(t *testing.T) {
 		t.Errorf("the account is named %q, want the catalog's name", got)
 	}
 	writes := len(r.list.Writes())
-	result, err = r.accounts.Mark(t.Context(), r.account(a.ID), 900001, episodes)
+	result, err = r.accounts.Mark(t.Context(), r.account(a.ID), 900001, episodes, nil)
 	if err != nil || !result.AlreadyWatched() || len(r.list.Writes()) != writes {
 		t.Errorf("the same again: %+v, %v, %d writes", result, err, len(r.list.Writes())-writes)
 	}
@@ -55,7 +55,7 @@ func TestATokenOfSomebodyElseWritesNothing(t *testing.T) {
 	r := newRig(t)
 	mira := r.byHand("mira", func(*account.Draft) {})
 	mark := func(a account.Account) error {
-		_, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101})
+		_, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}, nil)
 		return err
 	}
 	if err := mark(mira); err != nil {
@@ -87,7 +87,7 @@ func TestAWrongUserNameReadsNobodyElsesList(t *testing.T) {
 	r := newRig(t)
 	must(t, r.list.Collect("alex", 900001, catalog.Done, false)) // "done" would count as watched already
 	a := r.byHand("mira", func(d *account.Draft) { d.Username = "alex" })
-	if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); err != nil {
+	if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if state, _, marked := r.onList(900001); state != catalog.Doing || marked != 1 {
@@ -111,7 +111,7 @@ func TestSubjectsAreCompletedAsTheAccountSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			a := r.byHand("mira", func(d *account.Draft) { d.CompleteFilms, d.CompleteSeries = c.films, c.series })
-			if _, err := r.accounts.Mark(t.Context(), a, c.subject, all[c.subject]); err != nil {
+			if _, err := r.accounts.Mark(t.Context(), a, c.subject, all[c.subject], nil); err != nil {
 				t.Fatal(err)
 			}
 			if state, _, marked := r.onList(c.subject); state != c.want || marked != len(all[c.subject]) {
@@ -124,7 +124,7 @@ func TestSubjectsAreCompletedAsTheAccountSays(t *testing.T) {
 func TestMarkDoingPutsAFilmOnTheList(t *testing.T) {
 	r := newRig(t)
 	a := r.byHand("mira", func(d *account.Draft) { d.Username = "typed" })
-	if result, err := r.accounts.MarkDoing(t.Context(), a, 900003); err != nil || !result.Created {
+	if result, err := r.accounts.MarkDoing(t.Context(), a, 900003, nil); err != nil || !result.Created {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if state, _, marked := r.onList(900003); state != catalog.Doing || marked != 0 {
@@ -134,7 +134,7 @@ func TestMarkDoingPutsAFilmOnTheList(t *testing.T) {
 		t.Errorf("the account is named %q", got)
 	}
 	must(t, r.list.Collect("mira", 900003, catalog.Done, false))
-	if result, err := r.accounts.MarkDoing(t.Context(), a, 900003); err != nil || !result.AlreadyWatched() {
+	if result, err := r.accounts.MarkDoing(t.Context(), a, 900003, nil); err != nil || !result.AlreadyWatched() {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if state, _, _ := r.onList(900003); state != catalog.Done {
@@ -147,7 +147,7 @@ func TestMarkReachesWhatOnlyTheAccountSees(t *testing.T) {
 	r.list.AddSubject(catalogtest.Subject{ID: 910001, Type: catalog.Anime, Name: "hidden", NSFW: true, Platform: "OVA"})
 	r.list.AddEpisodes(910001, catalogtest.Episode{ID: 91000101, Sort: 1})
 	a := r.byHand("mira", nil)
-	if _, err := r.accounts.Mark(t.Context(), a, 910001, []catalog.EpisodeID{91000101}); err != nil {
+	if _, err := r.accounts.Mark(t.Context(), a, 910001, []catalog.EpisodeID{91000101}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, marked := r.onList(910001); marked != 1 {
@@ -159,12 +159,12 @@ func TestMarkWithoutATokenOrACatalog(t *testing.T) {
 	r := newRig(t)
 	none, err := r.store.Create(t.Context(), account.Draft{Username: "none"})
 	must(t, err)
-	if _, err := r.accounts.Mark(t.Context(), none, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, account.ErrNoToken) {
+	if _, err := r.accounts.Mark(t.Context(), none, 900001, []catalog.EpisodeID{90000101}, nil); !errors.Is(err, account.ErrNoToken) {
 		t.Errorf("error %v, want ErrNoToken", err)
 	}
 	a := r.byHand("mira", nil)
 	must(t, r.list.SetFault(catalogtest.Fault{Mode: catalogtest.Refuse}))
-	if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}); !errors.Is(err, catalog.ErrUnreachable) {
+	if _, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}, nil); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("error %v, want ErrUnreachable", err)
 	}
 	if got := r.account(a.ID).Problem.Text; got != "" {
@@ -212,7 +212,7 @@ func TestAProblemGoesWithItsCause(t *testing.T) {
 	a := r.byHand("mira", nil)
 	uses := map[string]func(a account.Account) error{
 		"a mark": func(a account.Account) error {
-			_, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101})
+			_, err := r.accounts.Mark(t.Context(), a, 900001, []catalog.EpisodeID{90000101}, nil)
 			return err
 		},
 		"a look": func(a account.Account) error {
@@ -242,14 +242,14 @@ func TestAProblemStaysWithItsCause(t *testing.T) {
 	a := r.connectFor(time.Hour)
 	r.registeredAs(catalog.App{})
 	for range 3 {
-		_, err := r.accounts.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101})
+		_, err := r.accounts.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101}, nil)
 		must(t, err)
 		if r.account(a.ID).Problem.Text == "" {
 			t.Error("the account shows no problem")
 		}
 	}
 	r.registeredAs(catalog.App{ClientID: "app1", ClientSecret: clientSecret})
-	_, err := r.accounts.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101})
+	_, err := r.accounts.Mark(t.Context(), r.account(a.ID), 900001, []catalog.EpisodeID{90000101}, nil)
 	must(t, err)
 	if problem := r.account(a.ID).Problem.Text; problem != "" {
 		t.Errorf("after the token was renewed the account says %q", problem)

@@ -559,7 +559,7 @@ func (s subjects) Search(ctx context.Context, q catalog.SearchQuery) ([]catalog.
 
 type lists struct{}
 
-func (lists) Mark(_ context.Context, _ account.Account, _ catalog.SubjectID, episodes []catalog.EpisodeID) (catalog.MarkResult, error) {
+func (lists) Mark(_ context.Context, _ account.Account, _ catalog.SubjectID, episodes []catalog.EpisodeID, _ catalog.Intents) (catalog.MarkResult, error) {
 	var result catalog.MarkResult
 	for _, id := range episodes {
 		result.Episodes = append(result.Episodes, catalog.MarkedEpisode{ID: id})
@@ -567,7 +567,7 @@ func (lists) Mark(_ context.Context, _ account.Account, _ catalog.SubjectID, epi
 	return result, nil
 }
 
-func (lists) MarkDoing(context.Context, account.Account, catalog.SubjectID) (catalog.MarkResult, error) {
+func (lists) MarkDoing(context.Context, account.Account, catalog.SubjectID, catalog.Intents) (catalog.MarkResult, error) {
 	return catalog.MarkResult{}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"watchmark/internal/catalog"
@@ -200,7 +201,8 @@ func (s *Service) share(ctx context.Context, group []heldMark, together []int64)
 
 // unmark removes from a list what nobody else relies on. Without that the list is not asked.
 func (s *Service) unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, taken []takenBack) (catalog.UnmarkResult, error) {
-	var back catalog.TakeBack
+	written, sure := map[catalog.EpisodeID]catalog.Writing{}, map[catalog.EpisodeID]bool{}
+	back := catalog.TakeBack{Written: written}
 	remove := false
 	for _, t := range taken {
 		if t.sharer != 0 {
@@ -210,11 +212,17 @@ func (s *Service) unmark(ctx context.Context, a account.Account, subject catalog
 		if t.EpisodeID != 0 {
 			back.Episodes = append(back.Episodes, t.EpisodeID)
 		}
+		if !t.Intended.IsZero() {
+			written[t.EpisodeID] = catalog.Writing{Intended: t.Intended}
+		} else {
+			sure[t.EpisodeID] = true // of another record
+		}
 		back.Leave = back.Leave || t.Created
 	}
 	if !remove {
 		return catalog.UnmarkResult{}, nil
 	}
+	maps.DeleteFunc(written, func(id catalog.EpisodeID, _ catalog.Writing) bool { return sure[id] })
 	var err error
 	if back.Reopen, err = s.Engine.Records.Completed(ctx, a.ID, subject); err != nil {
 		return catalog.UnmarkResult{}, err

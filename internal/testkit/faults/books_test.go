@@ -71,10 +71,20 @@ func (b *books) close(tb testing.TB, list *catalogtest.Server, told *service, or
 			tb.Errorf("nobody told of it, and it is marked: %+v", mark)
 		}
 	}
-	done := map[int64]bool{}
+	done, held := map[int64]bool{}, map[place]bool{}
 	for _, r := range told.records("success") {
 		done[r.ID] = true
+		if at := (place{r.UserName, catalog.EpisodeID(r.EpisodeID)}); r.Marked {
+			held[at] = true
+		}
 	}
+	var loose []string
+	for at := range on {
+		if on[at] && !held[at] {
+			loose = append(loose, fmt.Sprintf("episode %d on the list of %s", at.episode, at.user))
+		}
+	}
+	report(tb, "marked by us, and no record can take it back", loose)
 	var lost []string
 	for id, e := range b.taken {
 		if !on[place{e.user, e.id}] || !done[id] {

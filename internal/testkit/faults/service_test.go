@@ -193,6 +193,7 @@ type outcome struct {
 	Title     string `json:"title"`
 	UserName  string `json:"user_name"`
 	Message   string `json:"message"`
+	Marked    bool   `json:"marked"`
 }
 
 // records lists the records in a state.
