@@ -171,6 +171,7 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 		}
 		return record.ReopenedTx(ctx, tx, a.ID, subject)
 	})
+	entry.Done()
 	if err != nil {
 		return nil, err
 	}
