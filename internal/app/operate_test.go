@@ -172,8 +172,12 @@ func series(text string) map[string]string {
 // TestTheBoardShowsWhatIsMeasured holds contrib/grafana and the alert rules of contrib/prometheus against what the service answers.
 func TestTheBoardShowsWhatIsMeasured(t *testing.T) {
 	s := start(t, "WATCHMARK_SERVER_METRICS=true")
-	answered := map[string]bool{}
-	for figure := range series(s.metrics()) {
+	answered, gauges := map[string]bool{}, map[string]bool{}
+	text := s.metrics()
+	for _, line := range regexp.MustCompile(`(?m)^# TYPE (\w+) gauge$`).FindAllStringSubmatch(text, -1) {
+		gauges[line[1]] = true
+	}
+	for figure := range series(text) {
 		name, _, _ := strings.Cut(figure, "{")
 		if !strings.HasSuffix(name, "_sum") && !strings.HasSuffix(name, "_count") {
 			answered[name] = false
@@ -195,6 +199,7 @@ func TestTheBoardShowsWhatIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := regexp.MustCompile(`\b(?:watchmark|go|process)_\w+`)
+	adds := regexp.MustCompile(`\bsum(?: by \([^)]*\))? ?\((\w+)`)
 	rules, err := os.ReadFile(filepath.FromSlash("../../contrib/prometheus/watchmark.rules.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -204,8 +209,15 @@ func TestTheBoardShowsWhatIsMeasured(t *testing.T) {
 			t.Errorf("the alert rules ask for %s, which the service does not answer", used)
 		}
 	}
+	shown := map[string]bool{}
 	for _, panel := range board.Panels {
 		for _, target := range panel.Targets {
+			shown[strings.ReplaceAll(target.Expr, "$instance", ".+")] = true
+			for _, added := range adds.FindAllStringSubmatch(target.Expr, -1) {
+				if gauges[added[1]] {
+					t.Errorf("panel %q adds up %s, which several replicas tell alike", panel.Title, added[1])
+				}
+			}
 			for _, shown := range name.FindAllString(target.Expr, -1) {
 				if _, known := answered[shown]; !known {
 					t.Errorf("panel %q shows %s, which the service does not answer", panel.Title, shown)
@@ -214,9 +226,18 @@ func TestTheBoardShowsWhatIsMeasured(t *testing.T) {
 			}
 		}
 	}
-	for measured, shown := range answered {
-		if !shown {
+	for measured, is := range answered {
+		if !is {
 			t.Errorf("no panel shows %s", measured)
+		}
+	}
+	tested, err := os.ReadFile(filepath.FromSlash("../../contrib/prometheus/watchmark.test.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, expr := range regexp.MustCompile(`(?m)^ +- expr: (.+)$`).FindAllStringSubmatch(string(tested), -1) {
+		if !shown[expr[1]] {
+			t.Errorf("no panel asks for %s, which is tested", expr[1])
 		}
 	}
 }
