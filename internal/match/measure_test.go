@@ -19,6 +19,7 @@ import (
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/testkit/catalogtest"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/watch"
 )
 
@@ -145,6 +146,9 @@ func everyNth(cases []labelled, n int) []labelled {
 // floors: with the catalog alone, with archive and catalog, and with the archive while
 // the catalog is off. MATCH_SHOW=kind (or all) prints what went wrong.
 func TestMeasure(t *testing.T) {
+	if dbtest.OnServer() {
+		t.Skip("the database has no part in what is measured")
+	}
 	cases := loadCases(t, casesFile)
 	if raceDetector {
 		cases = everyNth(cases, 32)

@@ -112,9 +112,10 @@ const (
 	senderHold = "notices"
 	// idle is how long it rests when nothing is known to come due. Wake ends it.
 	idle = time.Hour
-	// idleOfOthers is that where other replicas add notices, too, or may be the one that sends.
-	idleOfOthers = 2 * time.Second
 )
+
+// idleOfOthers is idle where other replicas add notices, too, or may be the one that sends.
+var idleOfOthers = 2 * time.Second
 
 // startSends starts a send for every channel that can send now, and reports after how long to do so again.
 func (n *Notifier) startSends(ctx context.Context, start func(*outlet, Channel, group)) time.Duration {

@@ -1,0 +1,6 @@
+package notify
+
+import "time"
+
+// Tests play days.
+func init() { idleOfOthers = time.Minute }
