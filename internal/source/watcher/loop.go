@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	// lookEvery is how often the logins are looked at without a signal, and lookAtOthers where other replicas may change or need them.
-	lookEvery    = time.Minute
-	lookAtOthers = 5 * time.Second
+	// lookEvery is how often the logins are looked at without a signal.
+	lookEvery = time.Minute
 	// again is how long after a lost token the server is asked once more, before a person is.
 	again = time.Minute
 	// refusedAgain is how long a server that refuses the person is left alone.
@@ -26,6 +25,9 @@ const (
 
 // waits are between tries to reach a server; the last one repeats.
 var waits = []time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute}
+
+// lookAtOthers is lookEvery where other replicas may change or need logins.
+var lookAtOthers = 5 * time.Second
 
 // following is the goroutine of a login.
 type following struct {
@@ -78,7 +80,6 @@ func (s *Service) run(is bool) {
 // arrange starts and stops what follows logins, as they are now.
 func (s *Service) arrange(ctx context.Context, all []known, running map[int64]*following, background *sync.WaitGroup) {
 	enabled := s.Enabled()
-	share, leave := s.share(ctx, all, len(running))
 	for id, f := range running {
 		if slices.ContainsFunc(all, func(k known) bool { return k.ID == id }) {
 			continue
@@ -87,6 +88,7 @@ func (s *Service) arrange(ctx context.Context, all []known, running map[int64]*f
 		delete(running, id)
 		s.letGo(ctx, id)
 	}
+	share, leave := s.share(ctx, all, len(running))
 	for _, k := range all {
 		now := running[k.ID]
 		lost := now != nil && !s.Holds.Has(loginName(k.ID)) // this replica was evicted, or has given it up

@@ -25,6 +25,9 @@ import (
 	"watchmark/internal/watch"
 )
 
+// Tests play days.
+func init() { lookAtOthers = lookEvery }
+
 // rig is a service on a real database and a fake server.
 type rig struct {
 	t       testing.TB
