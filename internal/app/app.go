@@ -40,6 +40,7 @@ type App struct {
 	webhooks  *webhooklog.Log
 	queue     *queue.Queue
 	clients   *account.Client
+	entries   *entries.Entries
 	engine    *engine.Engine
 	decisions *review.Service
 	replay    *queue.Scheduler
@@ -196,9 +197,10 @@ func (a *App) buildEngine() {
 			return catalog.App{ClientID: c.OAuthClientID, ClientSecret: c.OAuthClientSecret}
 		},
 	})
+	a.entries = entries.New(a.db, a.self)
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Replica: a.self, Entries: entries.New(a.db, a.self), Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
+		DB: a.db, Records: a.Records, Replica: a.self, Entries: a.entries, Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
 		Fresh: func(ctx context.Context) error {
 			if a.db.Alone() {
 				return nil

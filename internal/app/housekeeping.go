@@ -61,6 +61,7 @@ func (a *App) prune(ctx context.Context) error {
 		func(limit int) (int64, error) { return a.llm.Usage.Prune(ctx, before(llm.KeepUsage), limit) },
 		func(limit int) (int64, error) { return a.tracker.Prune(ctx, limit) },
 		func(limit int) (int64, error) { return a.watcher.Prune(ctx, limit) },
+		func(limit int) (int64, error) { return a.snapshots.Prune(ctx, limit) },
 		func(limit int) (int64, error) { return a.plays.Prune(ctx, before(keepPlays), limit) },
 		func(limit int) (int64, error) { return a.Series.Prune(ctx, limit) },
 		func(limit int) (int64, error) { return a.budget.Prune(ctx, limit) },

@@ -192,6 +192,16 @@ func (l *listed) calls(all ...call) {
 var elsewhere = []string{"/api/catalog_replay/replay/{record_id}", "/api/two-factor/", "/api/nas/sync/manual", "/api/catalog_archive/progress_log", "/api/proxy/test-host .routes", ".chain[].names", "/api/dataset/status .moved[].examples",
 	".choices.people", ".choices.servers", "held[].episodes", "/api/servers/{id}/choose", "/api/servers/{id}/held"}
 
+// lastTask is the id of the newest task.
+func lastTask(s *service) (id int64) {
+	s.t.Helper()
+	var all struct{ Items []struct{ ID int64 } }
+	if err := json.Unmarshal([]byte(s.get("/api/tasks").body), &all); err != nil || len(all.Items) == 0 {
+		s.t.Fatal("there is no task", err)
+	}
+	return all.Items[0].ID
+}
+
 func TestListsInAnswersAreNeverNull(t *testing.T) {
 	const mail = "mira@home.example"
 	shows := nastest.Create(t, t.TempDir())
@@ -276,6 +286,16 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	idle := func() bool { return !strings.Contains(s.get("/api/tasks").body, `"running"`) }
+	for _, body := range []string{`{"entries":null,"dry_run":true}`, `{"entries":[900001],"lower":[900001]}`} {
+		l.calls(call{post, "/api/snapshots/{id}/restore", "/api/snapshots/1/restore", body})
+		s.wait("restore", idle)
+	}
+	restored := fmt.Sprintf("/api/restores/%d/undo", lastTask(s))
+	l.calls(call{post, "/api/restores/{id}/undo", restored, `{"dry_run":true}`})
+	s.wait("preview", idle)
+	l.calls(call{post, "/api/restores/{id}/undo", restored, `{}`})
+	s.wait("undo", idle)
 	l.calls(call{http.MethodGet, "/api/accounts/{id}/snapshots", "/api/accounts/1/snapshots", ""}, call{http.MethodGet, "/api/snapshots/{id}/diff", "/api/snapshots/1/diff?to=2", ""},
 		call{http.MethodGet, "/api/accounts/{id}/entries/{subject_id}", "/api/accounts/1/entries/900001", ""})
 

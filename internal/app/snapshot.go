@@ -9,6 +9,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/upkeep/snapshot"
 )
@@ -26,6 +27,8 @@ func (a *App) newSnapshots() *snapshot.Service {
 		},
 		Keep:    func() int { return a.Settings.Current().Snapshot.Keep },
 		Written: a.Records.Written,
+		Entries: a.entries,
+		Resumed: record.ResumedTx,
 		Code: func(id catalog.SubjectID) int {
 			table, _ := a.Dataset.Table()
 			if table == nil {

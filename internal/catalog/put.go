@@ -86,21 +86,10 @@ func (req *PutRequest) put(ctx context.Context) (result PutResult, err error) {
 			return result, err
 		}
 		again := req.change(Entry{Type: req.Type}, rows)
-		result.Sent.Marks, result.Back.Marks, result.Lines = again.Sent.Marks, again.Back.Marks, again.Lines
+		result.Sent.Marks, result.Back.Marks = again.Sent.Marks, again.Back.Marks
 		result.Held = append(result.Held, again.Held...)
 	}
 	return result, req.putMarks(ctx, &result)
-}
-
-// refused notes that the entry was not written. Without one there are no marks either.
-func (r *PutResult) refused() {
-	sent, back := r.Sent.Marks, r.Back.Marks
-	r.Sent, r.Back = Wanted{}, Wanted{}
-	if !r.Create {
-		r.Sent.Marks, r.Back.Marks = sent, back
-	} else {
-		r.Create, r.Lines = false, 0
-	}
 }
 
 // entryBody is what POST and PATCH of an entry take (upstreams/list.md section 4).
@@ -123,11 +112,7 @@ func (c Change) bodies(now Entry) []entryBody {
 	if first.empty() {
 		return nil
 	}
-	shown := !now.Private
-	if s.Private != nil {
-		shown = !*s.Private
-	}
-	if !shown || s.Type == 0 && s.Chapter == nil && s.Volume == nil {
+	if !c.shows(now) || s.Type == 0 && s.Chapter == nil && s.Volume == nil {
 		return []entryBody{first}
 	}
 	first.Private = new(true)
@@ -135,6 +120,14 @@ func (c Change) bodies(now Entry) []entryBody {
 		first.Private = nil
 	}
 	return []entryBody{first, {Private: new(false)}}
+}
+
+// shows reports whether others are to see the entry that is now.
+func (c Change) shows(now Entry) bool {
+	if c.Sent.Private != nil {
+		return !*c.Sent.Private
+	}
+	return !now.Private
 }
 
 // putEntry writes the entry.
@@ -151,12 +144,11 @@ func (req *PutRequest) putEntry(ctx context.Context, now Entry, result *PutResul
 		}
 		switch {
 		case isLocked(err), Hides(err):
-			result.Cannot = append(result.Cannot, entryLocked.With())
-			result.refused()
+			result.Lock()
 			return nil
 		case isRefusal(err):
 			result.Failed = append(result.Failed, reason.Of(err))
-			result.refused()
+			result.refuse()
 			return nil
 		case err != nil:
 			return err
@@ -168,9 +160,9 @@ func (req *PutRequest) putEntry(ctx context.Context, now Entry, result *PutResul
 		return err
 	}
 	sent := result.Sent
-	if sent.Private != nil && !*sent.Private && shown.Private || sent.Private == nil && len(bodies) > 1 && shown.Private {
+	if shown.Private && result.shows(now) {
 		result.Hidden = true
-		result.Cannot = append(result.Cannot, wordFilter.With())
+		result.Cannot = append(result.Cannot, WordFilter.With())
 		sent.Private = nil
 	}
 	if !(entryBody{sent.Type, sent.Rate, sent.Comment, sent.Tags, sent.Private, sent.Chapter, sent.Volume}).isOn(shown) {

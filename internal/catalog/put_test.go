@@ -144,7 +144,7 @@ func TestAnEntryIsPutAsItWas(t *testing.T) {
 			if diff := cmp.Diff(c.held, codes(got.Held)); diff != "" {
 				t.Error(diff)
 			}
-			if len(got.Failed) > 0 || got.Hidden != c.hides || got.Lines != c.lines || s.Timeline() != c.lines || begun != min(1, len(c.want)) {
+			if len(got.Failed) > 0 || got.Hidden != c.hides || got.Lines() != c.lines || s.Timeline() != c.lines || begun != min(1, len(c.want)) {
 				t.Errorf("%+v: %d lines, told %d times before", got, s.Timeline(), begun)
 			}
 			then := c.was

@@ -89,11 +89,12 @@ var (
 	changedSince   = reason.New("entry_changed_since", "it was changed since, and stays as it is", "之后又有改动，保持现状")
 	entryLocked    = reason.New("entry_locked", "Bangumi has locked this entry, or merged it into another one: it takes no changes", "Bangumi 已锁定该条目或将其合并到其他条目，无法改动")
 	entryHidden    = reason.New("entry_hidden", "Bangumi hides this entry from the account", "Bangumi 对该账号隐藏了此条目")
-	wordFilter     = reason.New("entry_word_filter", "Bangumi shows it to the owner only, because of a word in the comment or the tags", "由于吐槽或标签中的词语，Bangumi 仅对本人显示此条目")
-	partRefused    = reason.New("entry_part_refused", "Bangumi does not take the {part}: {cause}", "Bangumi 不接受{part}：{cause}")
-	partComment    = reason.New("entry_part_comment", "comment", "吐槽")
-	partTags       = reason.New("entry_part_tags", "tags", "标签")
-	entryNotShown  = reason.New("entry_not_shown", "Bangumi accepted the change but does not show it", "Bangumi 接受了改动，却没有显示")
+	// WordFilter says that only the owner sees an entry.
+	WordFilter    = reason.New("entry_word_filter", "Bangumi shows it to the owner only, because of a word in the comment or the tags", "由于吐槽或标签中的词语，Bangumi 仅对本人显示此条目")
+	partRefused   = reason.New("entry_part_refused", "Bangumi does not take the {part}: {cause}", "Bangumi 不接受{part}：{cause}")
+	partComment   = reason.New("entry_part_comment", "comment", "吐槽")
+	partTags      = reason.New("entry_part_tags", "tags", "标签")
+	entryNotShown = reason.New("entry_not_shown", "Bangumi accepted the change but does not show it", "Bangumi 接受了改动，却没有显示")
 )
 
 // What is written only where taking away is allowed.

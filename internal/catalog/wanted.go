@@ -62,14 +62,72 @@ type Change struct {
 	Sent, Back Wanted
 	// Cannot says what Bangumi does not take, Held what Lower would allow.
 	Cannot, Held []reason.Reason
-	// Lines is how many entries the public timeline gets.
-	Lines int
 }
 
 // Empty reports whether there is nothing to write.
 func (c Change) Empty() bool {
 	s := c.Sent
 	return !c.Create && s.Type == 0 && s.Rate == nil && s.Comment == nil && s.Tags == nil && s.Private == nil && s.Chapter == nil && s.Volume == nil && len(s.Marks) == 0
+}
+
+// Lines is how many entries the public timeline gets: one for each state of marks, unless only specials get it (upstreams/list.md section 5).
+func (c Change) Lines() (n int) {
+	for _, state := range []EpisodeState{EpisodeWish, EpisodeWatched, EpisodeDropped} {
+		if slices.ContainsFunc(c.Sent.Marks, func(m Mark) bool { return m.State == state && m.Kind == Main }) {
+			n++
+		}
+	}
+	return n
+}
+
+// Lock takes out what is not written because the subject takes no changes of its entry. Without one there are no marks either.
+func (c *Change) Lock() {
+	c.Cannot = append(c.Cannot, entryLocked.With())
+	c.refuse()
+}
+
+// refuse takes out what is not written of the entry.
+func (c *Change) refuse() {
+	sent, back := Wanted{Marks: c.Sent.Marks}, Wanted{Marks: c.Back.Marks}
+	if c.Create {
+		sent, back, c.Create = Wanted{}, Wanted{}, false
+	}
+	c.Sent, c.Back = sent, back
+}
+
+// Then is the change after which came another, made of what c had left.
+func (c Change) Then(next Change) Change {
+	c.Create = c.Create || next.Create
+	c.Sent, c.Back = c.Sent.or(next.Sent, true), c.Back.or(next.Back, false)
+	c.Cannot, c.Held = next.Cannot, next.Held
+	return c
+}
+
+// or is w with what only other has, and with what both have of other if that goes first.
+func (w Wanted) or(other Wanted, first bool) Wanted {
+	if w.Type == 0 || first && other.Type != 0 {
+		w.Type = other.Type
+	}
+	w.Rate, w.Comment, w.Tags, w.Private = either(w.Rate, other.Rate, first), either(w.Comment, other.Comment, first), either(w.Tags, other.Tags, first), either(w.Private, other.Private, first)
+	w.Chapter, w.Volume = either(w.Chapter, other.Chapter, first), either(w.Volume, other.Volume, first)
+	w.Marks = slices.Clone(w.Marks)
+	for _, m := range other.Marks {
+		i := slices.IndexFunc(w.Marks, func(one Mark) bool { return one.Episode == m.Episode })
+		switch {
+		case i < 0:
+			w.Marks = append(w.Marks, m)
+		case first:
+			w.Marks[i] = m
+		}
+	}
+	return w
+}
+
+func either[T any](a, b *T, first bool) *T {
+	if a == nil || first && b != nil {
+		return b
+	}
+	return a
 }
 
 // Dated reports whether something is written that Bangumi gives the date of today.
@@ -272,12 +330,6 @@ func (p *planning) marks(rows []episodeMark) {
 	}
 	if len(held) > 0 {
 		p.Held = append(p.Held, heldMarks.With(Numbers(held)))
-	}
-	// One request is sent for each state, and told in public unless it has specials alone (upstreams/list.md section 5).
-	for _, state := range []EpisodeState{EpisodeWish, EpisodeWatched, EpisodeDropped} {
-		if slices.ContainsFunc(p.Sent.Marks, func(m Mark) bool { return m.State == state && m.Kind == Main }) {
-			p.Lines++
-		}
 	}
 }
 

@@ -101,5 +101,17 @@ func (k *Client) PreviewPut(ctx context.Context, a Account, subject catalog.Subj
 		c, err = e.Preview(ctx, now, w)
 		return err
 	})
-	return c, err
+	if err != nil || c.Empty() {
+		return c, err
+	}
+	about, err := k.Subjects.Subject(ctx, subject)
+	switch {
+	case errors.Is(err, catalog.ErrNotFound): // hidden from look-ups, perhaps not from the account
+		return c, nil
+	case err != nil:
+		return c, err
+	case about.Locked:
+		c.Lock()
+	}
+	return c, nil
 }

@@ -73,6 +73,38 @@ func (a Snapshots) register(s *server) {
 		all, err := a.Service.History(ctx, in.ID, catalog.SubjectID(in.SubjectID))
 		return answer(EntryHistory{all}, err)
 	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/snapshots/{id}/restore", OperationID: "restore-snapshot", Tags: []string{tag}, Summary: "Bring a list back",
+		Description: "Starts a task that makes entries on Bangumi what they are in the snapshot; with dry_run one that says what it would write. It reads the list first, and keeps that as a snapshot. " +
+			"It never removes an entry, and takes away marks, ratings, states and text of those in lower alone. Others are not told of entries; marks are told once for each entry and state, as lines says. " +
+			"Restarting the service does not end it: it goes on under the same id. The result of the task has what became of each entry, and why something is not brought back.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		Body struct {
+			Entries *[]catalog.SubjectID `json:"entries,omitempty" maxItems:"50000" doc:"Subjects of the entries to bring back; null or left out is all."`
+			Lower   []catalog.SubjectID  `json:"lower,omitempty" maxItems:"50000" doc:"Subjects of the entries of which something may be taken away: marks that the snapshot does not have, a higher rating, a state further on, a comment or tags where it has none."`
+			DryRun  bool                 `json:"dry_run,omitempty" doc:"Only say what would be written."`
+		}
+	}) (*JSON[startedTask], error) {
+		req := snapshot.RestoreRequest{Lower: in.Body.Lower, DryRun: in.Body.DryRun}
+		if in.Body.Entries != nil {
+			req.Entries = append([]catalog.SubjectID{}, *in.Body.Entries...)
+		}
+		return started(a.Service.Restore(ctx, in.ID, req))
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/restores/{id}/undo", OperationID: "undo-restore", Tags: []string{tag}, Summary: "Take a restore back",
+		Description:   "Starts a task that makes entries what they were before the task with this id brought them back, as far as nobody changed them since. An entry that was put on the list is dropped and hidden: Bangumi lets no program remove it.",
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		Body struct {
+			DryRun bool `json:"dry_run,omitempty" doc:"Only say what would be written."`
+		}
+	}) (*JSON[startedTask], error) {
+		return started(a.Service.UndoRestore(ctx, in.ID, in.Body.DryRun))
+	})
 	a.registerExport(s, tag)
 }
 

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -10,8 +11,10 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
 	"watchmark/internal/upkeep/snapshot"
 	"watchmark/internal/watch"
 )
@@ -29,12 +32,23 @@ func (l *readList) ReadList(_ context.Context, _ account.Account, _ func(read, o
 	return read(catalog.List{Entries: l.entries, Total: len(l.entries)}, func(_ context.Context, id catalog.SubjectID) ([]catalog.Mark, error) { return l.marks[id], nil })
 }
 
+// PreviewPut implements snapshot.Lists.
+func (l *readList) PreviewPut(_ context.Context, _ account.Account, _ catalog.SubjectID, _ catalog.Entry, w catalog.Wanted) (catalog.Change, error) {
+	return catalog.Change{Sent: w, Back: catalog.Wanted{Type: catalog.Wish}}, nil
+}
+
+// Put implements snapshot.Lists.
+func (l *readList) Put(ctx context.Context, by account.Account, subject catalog.SubjectID, w catalog.Wanted, begin func(context.Context, catalog.Change) error) (catalog.PutResult, error) {
+	c, err := l.PreviewPut(ctx, by, subject, catalog.Entry{}, w)
+	return catalog.PutResult{Change: c}, errors.Join(err, begin(ctx, c))
+}
+
 // snapshots keeps the list of the rig.
 func (g *rig) snapshots() *snapshot.Service {
 	return snapshot.NewService(snapshot.Config{
 		DB: g.db, Accounts: g.accounts, Lists: &g.list, Tasks: g.tasks, Plan: func() schedule.Plan { return schedule.Plan{} }, Keep: func() int { return 60 },
-		Written: g.records.Written,
-		Code:    func(catalog.SubjectID) int { return 0 }, Log: slog.New(slog.DiscardHandler),
+		Written: g.records.Written, Entries: entries.New(g.db, nil), Resumed: record.ResumedTx,
+		Code: func(catalog.SubjectID) int { return 0 }, Log: slog.New(slog.DiscardHandler),
 	})
 }
 

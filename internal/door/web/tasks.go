@@ -192,9 +192,9 @@ func pageOf(t task.Status) string {
 		return serversPath
 	case backup.TaskKind:
 		return "/settings/backups"
-	case snapshot.TaskKind:
+	case snapshot.TaskKind, snapshot.RestoreTask, snapshot.PreviewTask, snapshot.UndoTask:
 		return fmt.Sprintf("/people/%d/list", t.RecordID)
-	case snapshot.JobName:
+	case snapshot.JobName, snapshot.ContinueJob:
 		return "/people"
 	case idmap.TaskKind, update.JobName:
 		return "/settings/about"
@@ -215,7 +215,7 @@ func (w words) taskText(t task.Status) (string, error) {
 		return w.filled("script.run_running", map[string]any{"done": float64(t.Done), "total": float64(t.Total)}), nil
 	case t.State == task.Running || t.Result == nil:
 		return "", nil
-	case t.Kind == importer.PreviewTask || t.Kind == tracker.PreviewTask: // the page of the source shows the table
+	case t.Kind == importer.PreviewTask || t.Kind == tracker.PreviewTask || t.Kind == snapshot.PreviewTask: // the page of the source shows the table
 		return w.filled("task.previewed", nil), nil
 	}
 	values, err := resultOf(t)
@@ -234,21 +234,23 @@ func (w words) taskText(t task.Status) (string, error) {
 // resultKeys are the text keys of the result of a task, by its kind. A name in braces stands for a value of the result,
 // in a key and in a text.
 var resultKeys = map[string][]string{
-	retryKind:          {"status.about.{status}", "error_kind.{error_kind}"},
-	retryFailedKind:    {"script.run_tally"},
-	answerKind:         {"script.run_tally"},
-	correctKind:        {"script.run_corrected", "script.run_tally"},
-	archive.TaskKind:   {"script.imported_{outcome}"},
-	idmap.TaskKind:     {"script.refreshed_{outcome}"},
-	backup.TaskKind:    {"script.backup_done"},
-	snapshot.TaskKind:  {"task.snapshot"},
-	device.TaskKind:    {"task.devices"},
-	importer.RunTask:   {"task.imported"},
-	tracker.SyncTask:   {"task.tracked"},
-	tracker.DeviceTask: {"task.signed_in"},
-	watcher.SyncTask:   {"script.server_caught_up"},
-	watcher.SeedTask:   {"task.seeded"},
-	watcher.UndoTask:   {"task.seeded"},
+	retryKind:            {"status.about.{status}", "error_kind.{error_kind}"},
+	retryFailedKind:      {"script.run_tally"},
+	answerKind:           {"script.run_tally"},
+	correctKind:          {"script.run_corrected", "script.run_tally"},
+	archive.TaskKind:     {"script.imported_{outcome}"},
+	idmap.TaskKind:       {"script.refreshed_{outcome}"},
+	backup.TaskKind:      {"script.backup_done"},
+	snapshot.TaskKind:    {"task.snapshot"},
+	snapshot.RestoreTask: {"task.restored"},
+	snapshot.UndoTask:    {"task.restored"},
+	device.TaskKind:      {"task.devices"},
+	importer.RunTask:     {"task.imported"},
+	tracker.SyncTask:     {"task.tracked"},
+	tracker.DeviceTask:   {"task.signed_in"},
+	watcher.SyncTask:     {"script.server_caught_up"},
+	watcher.SeedTask:     {"task.seeded"},
+	watcher.UndoTask:     {"task.seeded"},
 }
 
 // resultOf returns the values of a result by their names in JSON. The numbers of a list of results, as of a sync of

@@ -24,8 +24,8 @@ const (
 	keepAgain = time.Second
 )
 
-// insert makes the row of a task, which has its id then. It returns ErrRunning with the task that has what alone names.
-func (r *Registry) insert(ctx context.Context, t *Task, alone string) (other *Task, err error) {
+// insert makes the row of a task, which has its id then: that of again, if it is not 0. It returns ErrRunning with the task that has what alone names.
+func (r *Registry) insert(ctx context.Context, t *Task, alone string, again int64) (other *Task, err error) {
 	s := t.Status()
 	var id, running int64
 	err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -34,6 +34,15 @@ func (r *Registry) insert(ctx context.Context, t *Task, alone string) (other *Ta
 			if !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
+		}
+		if again != 0 { // it may be forgotten by now
+			if _, err := tx.ExecContext(ctx, `DELETE FROM tasks WHERE id = ? AND state <> 'running'`, again); err != nil {
+				return err
+			}
+			id = again
+			_, err := tx.ExecContext(ctx, `INSERT INTO tasks (id, kind, record_id, alone, owner, state, started_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+				again, s.Kind, s.RecordID, alone, t.owner, Running, s.StartedAt.UnixMilli())
+			return err
 		}
 		return tx.QueryRowContext(ctx, `INSERT INTO tasks (kind, record_id, alone, owner, state, started_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
 			s.Kind, s.RecordID, alone, t.owner, Running, s.StartedAt.UnixMilli()).Scan(&id)

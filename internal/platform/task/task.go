@@ -39,7 +39,7 @@ const (
 // Status is what a task shows.
 type Status struct {
 	ID       int64  `json:"id"`
-	Kind     string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records), correct (the match of one record or of a title), answer (the records that a confirmed or rejected title set going), archive_import (the offline data), dataset_refresh (the ID table), idmap_update (the ID table and the lists of seasons), backup, snapshot (the list of an account), device_sync (the TV boxes), import (what a media server remembers), import_preview (what that would mark), server_sync (the plays at a media server), server_seed (what a list has as watched, written to a media server), server_undo (the way back of that), tracker_sync (the history of Trakt), tracker_preview (what a full sync of it would mark) or tracker_device (a sign-in to Trakt by device code)."`
+	Kind     string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records), correct (the match of one record or of a title), answer (the records that a confirmed or rejected title set going), archive_import (the offline data), dataset_refresh (the ID table), idmap_update (the ID table and the lists of seasons), backup, snapshot (the list of an account), restore (what is brought back to a list), restore_preview (what that would write), restore_undo (the way back of that), device_sync (the TV boxes), import (what a media server remembers), import_preview (what that would mark), server_sync (the plays at a media server), server_seed (what a list has as watched, written to a media server), server_undo (the way back of that), tracker_sync (the history of Trakt), tracker_preview (what a full sync of it would mark) or tracker_device (a sign-in to Trakt by device code)."`
 	RecordID int64  `json:"record_id" doc:"The record that the task is about, of an answer the question, and of a media server the sign-in; 0 for none."`
 	State    State  `json:"state" enum:"running,done,failed,cancelled"`
 	// Done of Total units are done; Total is 0 while it is not known.
@@ -182,6 +182,8 @@ type Spec struct {
 	About int64
 	// Alone names what one task at a time may do, on all replicas; empty for what several may do.
 	Alone string
+	// Again is the id of a task that was cut off, and goes on as this one; 0 for a new one.
+	Again int64
 	// Quiet is for work that nobody waits for: the task is in no list, has no id, and is forgotten when it ends.
 	Quiet bool
 }
@@ -197,7 +199,7 @@ func (r *Registry) Start(ctx context.Context, s Spec, work func(ctx context.Cont
 		return nil, ErrStopping
 	}
 	if !s.Quiet {
-		other, err := r.insert(ctx, t, s.Alone)
+		other, err := r.insert(ctx, t, s.Alone, s.Again)
 		if err != nil {
 			cancel(nil)
 			r.leave(t)

@@ -314,3 +314,35 @@ func TestLogAndMemoryAreBounded(t *testing.T) {
 		t.Errorf("the newest: %v", err)
 	}
 }
+
+func TestATaskThatWasCutOffGoesOnUnderItsID(t *testing.T) {
+	d := dbtest.Open(t)
+	first := task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler))
+	spec := task.Spec{Kind: "test", About: 42, Alone: "it"}
+	cut, err := first.Start(t.Context(), spec, func(ctx context.Context, _ *task.Task) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Again = cut.Status().ID
+	if _, err := first.Start(t.Context(), spec, nil); !errors.Is(err, task.ErrRunning) {
+		t.Errorf("while it runs: %v", err)
+	}
+	if err := first.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := task.New(d, dbtest.Self(2), slog.New(slog.DiscardHandler))
+	again, err := second.Start(t.Context(), spec, func(_ context.Context, run *task.Task) error {
+		run.SetResult(map[string]int{"marked": 2})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, _ := ended(t, again)
+	if all, err := second.List(t.Context()); err != nil || len(all) != 1 || all[0].ID != spec.Again || status.State != task.Done || all[0].State != task.Done || all[0].RecordID != 42 || all[0].Result == nil {
+		t.Errorf("%+v %+v %v", status, all, err)
+	}
+}

@@ -103,25 +103,15 @@ func (k *Service) Diff(ctx context.Context, fromID, toID int64) (Diff, error) {
 	if from.AccountID != to.AccountID {
 		return Diff{}, ErrOtherAccount
 	}
-	type pair struct{ before, after *version }
-	pairs := map[catalog.SubjectID]*pair{}
-	err = k.store.between(ctx, from, to, func(v version, before bool) error {
-		p := pairs[v.Entry.Subject]
-		if p == nil {
-			p = &pair{}
-			pairs[v.Entry.Subject] = p
-		}
-		if before {
-			p.before = &v
-		} else {
-			p.after = &v
-		}
-		return nil
-	})
+	pairs, err := k.store.pairs(ctx, from, to)
 	if err != nil {
 		return Diff{}, err
 	}
 	ours, err := k.Written(ctx, from.AccountID, from.TakenAt, to.TakenAt)
+	if err != nil {
+		return Diff{}, err
+	}
+	restored, err := k.store.restored(ctx, from.AccountID, from.TakenAt, to.TakenAt)
 	if err != nil {
 		return Diff{}, err
 	}
@@ -131,7 +121,7 @@ func (k *Service) Diff(ctx context.Context, fromID, toID int64) (Diff, error) {
 		if len(c.Kinds) == 0 {
 			continue
 		}
-		c.By = by(c, ours[subject])
+		c.By = by(c, ours[subject], restored[subject])
 		for _, kind := range c.Kinds {
 			d.Counts[kind]++
 		}
@@ -190,22 +180,47 @@ func compare(before, after *version) Change {
 	return c
 }
 
-// by tells who made a change. With a mark goes what marking does to an entry: it is added, moved on, or completed.
-func by(c Change, ours []catalog.EpisodeID) By {
-	if len(ours) == 0 {
-		return Another
+// by tells who made a change. With a mark goes what marking does to an entry: it is added, moved on, or completed. back is what was
+// brought back.
+func by(c Change, ours []catalog.EpisodeID, back catalog.Wanted) By {
+	mine := func(m catalog.Mark, state catalog.EpisodeState) bool {
+		return state == catalog.EpisodeWatched && slices.Contains(ours, m.Episode) ||
+			slices.ContainsFunc(back.Marks, func(b catalog.Mark) bool { return b.Episode == m.Episode && b.State == state })
 	}
+	all, some := true, false
+	tell := func(us bool) { all, some = all && us, some || us }
 	for _, m := range c.Marked {
-		if !slices.Contains(ours, m.Episode) {
-			return Both
-		}
+		tell(mine(m, m.State))
+	}
+	for _, m := range c.Unmarked {
+		tell(mine(m, catalog.Unmarked))
 	}
 	for _, kind := range c.Kinds {
-		if kind != Marked && kind != Added && kind != Moved {
-			return Both
+		switch kind {
+		case Marked, Unmarked:
+		case Added, Moved:
+			tell(len(ours) > 0 || back.Type == c.After.Type)
+		case Rated:
+			tell(back.Rate != nil && *back.Rate == c.After.Rate)
+		case Commented:
+			tell(back.Comment != nil)
+		case Tagged:
+			tell(back.Tags != nil)
+		case Privacy:
+			tell(back.Private != nil && *back.Private == c.After.Private)
+		case Read:
+			tell(back.Chapter != nil || back.Volume != nil)
+		default:
+			tell(false)
 		}
 	}
-	return Us
+	switch {
+	case !some && len(ours) == 0:
+		return Another
+	case all:
+		return Us
+	}
+	return Both
 }
 
 // Version is an entry as it was in a span of snapshots.

@@ -11,6 +11,14 @@ var (
 	ErrNone = reason.New("snapshot_none", "this list was not read yet: take a snapshot first", "还没有读取过该列表：请先创建快照").For(reason.Conflict)
 	// ErrOtherAccount is returned for two snapshots that are not of one list.
 	ErrOtherAccount = reason.New("snapshot_other_account", "the two snapshots are of different lists", "两个快照属于不同的列表").For(reason.Invalid)
+	// ErrNoRestore is returned for a task that brought nothing back.
+	ErrNoRestore = reason.New("restore_not_found", "this task brought nothing back, or did so long ago", "该任务没有恢复任何内容，或时间太久").For(reason.NotFound)
+	// ErrRestoring is returned for a task that is to go on yet.
+	ErrRestoring    = reason.New("restore_running", "the task is not at its end yet: wait for it, or cancel it", "该任务尚未结束：请等它结束，或取消它").For(reason.Conflict)
+	cannotRemove    = reason.New("restore_added_since", "it was added since, and programs cannot remove an entry from Bangumi: do that on the website", "此后新增的条目：程序无法从 Bangumi 移除条目，请在网站上操作")
+	broughtBack     = reason.New("restore_done", "{done} of {total} entries brought back", "已恢复 {done} / {total} 个条目")
+	lookedAt        = reason.New("restore_looked_at", "{done} of {total} entries looked at", "已查看 {done} / {total} 个条目")
+	waitsForBangumi = reason.New("restore_waits", "Bangumi is asked again in a while: {cause}", "稍后会再次请求 Bangumi：{cause}")
 	readingListOf   = reason.New("snapshot_list_of", "reading the list of {name}", "正在读取 {name} 的列表")
 	listOf          = reason.New("snapshot_problem_of", "{name}: {cause}", "{name}：{cause}")
 	listRead        = reason.New("snapshot_list_read", "{read} of {total} entries read", "已读取 {read} / {total} 个条目")

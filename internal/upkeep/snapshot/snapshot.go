@@ -7,6 +7,7 @@ package snapshot
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
@@ -30,11 +32,14 @@ const (
 // wholeEvery is how often all marks are read: a mark may change without the entry telling so (upstreams/list.md section 6).
 const wholeEvery = 30 * 24 * time.Hour
 
-// Lists reads what an account's list has; *account.Client is one.
+// Lists reads and writes what an account's list has; *account.Client is one.
 type Lists interface {
 	// ReadList hands the whole list to read, with a function for the marks of its entries.
 	ReadList(ctx context.Context, a account.Account, progress func(read, of int),
 		read func(list catalog.List, marks func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error) error
+	// Put has an entry become what is wanted, PreviewPut tells what that would write.
+	Put(ctx context.Context, a account.Account, subject catalog.SubjectID, w catalog.Wanted, begin func(context.Context, catalog.Change) error) (catalog.PutResult, error)
+	PreviewPut(ctx context.Context, a account.Account, subject catalog.SubjectID, now catalog.Entry, w catalog.Wanted) (catalog.Change, error)
 }
 
 // Config is what a Service is made of; every field must be set.
@@ -49,6 +54,10 @@ type Config struct {
 	Keep func() int
 	// Written is what this service wrote to a list in a span of time: the episodes of each subject, 0 for the entry itself.
 	Written func(ctx context.Context, accountID int64, from, to time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error)
+	// Entries are the list entries that one replica at a time writes to.
+	Entries *entries.Entries
+	// Resumed notes within a transaction that an entry was given another state: it was not left by this service any more.
+	Resumed func(ctx context.Context, tx *sql.Tx, accountID int64, subject catalog.SubjectID) error
 	// Code is what the catalog's entry is at MyAnimeList; 0 when that is not known.
 	Code func(catalog.SubjectID) int
 	Log  *slog.Logger
@@ -120,21 +129,36 @@ func (k *Service) Take(ctx context.Context, accountID int64) (*task.Task, error)
 	if !a.HasToken {
 		return nil, account.ErrNoToken
 	}
-	t, err := k.Tasks.Start(ctx, task.Spec{Kind: TaskKind, About: accountID, Alone: fmt.Sprintf("list of %d", accountID)}, func(ctx context.Context, t *task.Task) error {
+	t, err := k.Tasks.Start(ctx, task.Spec{Kind: TaskKind, About: accountID, Alone: listOfAccount(accountID)}, func(ctx context.Context, t *task.Task) error {
 		s, err := k.take(ctx, a, t.Progress)
 		if err == nil {
 			t.SetResult(s)
 		}
 		return err
 	})
-	if errors.Is(err, task.ErrRunning) {
-		return nil, ErrRunning
+	if err != nil {
+		return nil, alone(err)
 	}
-	return t, err
+	return t, nil
 }
 
-// take reads the list of an account and stores what has changed. It returns ErrRunning while the list is being read already.
-func (k *Service) take(ctx context.Context, a account.Account, progress func(done, total int, message reason.Reason)) (s Snapshot, err error) {
+// take is read, after which old snapshots are forgotten.
+func (k *Service) take(ctx context.Context, a account.Account, progress func(done, total int, message reason.Reason)) (Snapshot, error) {
+	s, err := k.read(ctx, a, progress)
+	if err == nil {
+		k.prune(ctx, a)
+	}
+	return s, err
+}
+
+func (k *Service) prune(ctx context.Context, a account.Account) {
+	if err := k.store.prune(ctx, a.ID, k.Keep()); err != nil {
+		k.Log.WarnContext(ctx, "old snapshots cannot be removed", "account", a.Username, "error", err)
+	}
+}
+
+// read reads the list of an account and stores what has changed. It returns ErrRunning while the list is being read already.
+func (k *Service) read(ctx context.Context, a account.Account, progress func(done, total int, message reason.Reason)) (s Snapshot, err error) {
 	k.mu.Lock()
 	busy := k.reading[a.ID]
 	k.reading[a.ID] = true
@@ -156,9 +180,6 @@ func (k *Service) take(ctx context.Context, a account.Account, progress func(don
 		return s, err
 	}
 	k.Log.InfoContext(ctx, "a list was read", "account", a.Username, "entries", s.Entries, "marks", s.Marks)
-	if err := k.store.prune(ctx, a.ID, k.Keep()); err != nil {
-		k.Log.WarnContext(ctx, "old snapshots cannot be removed", "account", a.Username, "error", err)
-	}
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
@@ -18,11 +19,14 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/catalog/entries"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/upkeep/snapshot"
@@ -38,21 +42,24 @@ const (
 // rig keeps the list of mira at a simulated catalog.
 type rig struct {
 	*snapshot.Service
-	t       *testing.T
-	list    *catalogtest.Server
-	url     string
-	db      *db.DB
-	mira    account.Account
-	keep    int
-	ours    map[catalog.SubjectID][]catalog.EpisodeID // what this service is known to have written
-	before  atomic.Pointer[func(*http.Request)]
-	refused atomic.Int64 // requests for marks are answered with 500 while it is above 0
+	t        testing.TB
+	list     *catalogtest.Server
+	url      string
+	db       *db.DB
+	mira     account.Account
+	keep     int
+	accounts *account.Store
+	tasks    *task.Registry
+	ours     map[catalog.SubjectID][]catalog.EpisodeID // what this service is known to have written
+	before   atomic.Pointer[func(*http.Request)]
+	offset   atomic.Int64 // of the catalog's clock
+	refused  atomic.Int64 // requests for marks are answered with 500 while it is above 0
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, db: dbtest.Open(t), keep: 60}
-	r.list = catalogtest.New(catalogtest.Config{AtomicMarks: true, Users: []catalogtest.User{{ID: 7, Username: "mira", Nickname: "Mira", Token: token}}})
+	r.list = catalogtest.New(catalogtest.Config{Now: func() time.Time { return time.Now().Add(time.Duration(r.offset.Load())) }, AtomicMarks: true, Filter: []string{"forbidden"}, Users: []catalogtest.User{{ID: 7, Username: "mira", Nickname: "Mira", Token: token}}})
 	for i := range subjects {
 		id := catalog.SubjectID(firstID + i)
 		r.list.AddSubject(catalogtest.Subject{ID: id, Type: catalog.Anime, Name: fmt.Sprintf("Title %d", i), Eps: rows, Date: "2020-01-01"})
@@ -87,7 +94,10 @@ func newRig(t *testing.T) *rig {
 	must(t, err)
 	tasks := task.New(r.db, dbtest.Self(1), log)
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
+	self, err := replica.Join(t.Context(), replica.Config{DB: r.db, Name: "here", Free: []func(context.Context, *sql.Tx, []int64) error{entries.FreeTx}, Log: log})
+	must(t, err)
 	no := func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }
+	r.accounts, r.tasks = accounts, tasks
 	r.Service = snapshot.NewService(snapshot.Config{
 		DB: r.db, Accounts: accounts, Tasks: tasks, Log: log, Keep: func() int { return r.keep }, Plan: func() schedule.Plan { return schedule.Plan{} },
 		Lists: account.NewClient(account.ClientConfig{
@@ -97,6 +107,7 @@ func newRig(t *testing.T) *rig {
 		Written: func(context.Context, int64, time.Time, time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
 			return r.ours, nil
 		},
+		Entries: entries.New(r.db, self), Resumed: record.ResumedTx,
 		Code: func(id catalog.SubjectID) int {
 			if id%2 == 0 {
 				return int(id) + 1_000_000
@@ -107,7 +118,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +130,12 @@ func episode(subject, n int) catalog.EpisodeID { return catalog.EpisodeID((first
 // write is what somebody else does to the list.
 func (r *rig) write(method string, subject int, body string) {
 	r.t.Helper()
-	path := fmt.Sprintf("/v0/users/-/collections/%d", firstID+subject)
+	r.send(method, catalog.SubjectID(firstID+subject), body)
+}
+
+func (r *rig) send(method string, subject catalog.SubjectID, body string) {
+	r.t.Helper()
+	path := fmt.Sprintf("/v0/users/-/collections/%d", subject)
 	if strings.Contains(body, "episode_id") {
 		path += "/episodes"
 	}
@@ -151,14 +167,20 @@ func (r *rig) mark(subject, n int, state catalog.EpisodeState) {
 // take takes a snapshot and waits for it.
 func (r *rig) take() (snapshot.Snapshot, task.Status) {
 	r.t.Helper()
-	work, err := r.Take(r.t.Context(), r.mira.ID)
+	s := r.ends(r.Take(r.t.Context(), r.mira.ID))
+	result, _ := task.ResultOf[snapshot.Snapshot](s)
+	return result, s
+}
+
+// ends waits for a task.
+func (r *rig) ends(work *task.Task, err error) task.Status {
+	r.t.Helper()
 	must(r.t, err)
 	for last := 0; ; {
 		lines, more := work.After(last)
 		last += len(lines)
 		if s := work.Status(); s.State != task.Running {
-			result, _ := task.ResultOf[snapshot.Snapshot](s)
-			return result, s
+			return s
 		}
 		<-more
 	}

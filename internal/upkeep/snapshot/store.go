@@ -197,6 +197,28 @@ func (s store) between(ctx context.Context, from, to Snapshot, read func(v versi
 	return nil
 }
 
+// pair is an entry in two snapshots; nil where it is not on the list.
+type pair struct{ before, after *version }
+
+// pairs are the entries that were not stored alike in two snapshots of a list.
+func (s store) pairs(ctx context.Context, from, to Snapshot) (map[catalog.SubjectID]*pair, error) {
+	all := map[catalog.SubjectID]*pair{}
+	err := s.between(ctx, from, to, func(v version, before bool) error {
+		p := all[v.Entry.Subject]
+		if p == nil {
+			p = &pair{}
+			all[v.Entry.Subject] = p
+		}
+		if before {
+			p.before = &v
+		} else {
+			p.after = &v
+		}
+		return nil
+	})
+	return all, err
+}
+
 // scanVersion reads a row that begins with since, entry and marks.
 func scanVersion(row db.Row, more ...any) (v version, err error) {
 	var entry, marks []byte
