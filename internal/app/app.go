@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -191,7 +192,7 @@ func (a *App) makeWebhookKey(ctx context.Context) error {
 func (a *App) buildEngine() {
 	a.queue = queue.NewQueue(a.db)
 	a.clients = account.NewClient(account.ClientConfig{
-		Store: a.Accounts, Catalog: a.catalog, Holds: a.holds, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Left: a.Records.Left, Masker: a.masker, Log: a.log,
+		Store: a.Accounts, Catalog: a.catalog, Holds: a.holds, Subjects: a.cached, Marker: catalog.NewMarker(), Known: a.Records.Knows, Left: a.Records.Left, Rewatching: a.rewatching, Masker: a.masker, Log: a.log,
 		App: func() catalog.App {
 			c := a.Settings.Current().Catalog
 			return catalog.App{ClientID: c.OAuthClientID, ClientSecret: c.OAuthClientSecret}
@@ -217,7 +218,7 @@ func (a *App) buildEngine() {
 			s := a.Settings.Current()
 			return engine.Options{
 				Workers: s.Sync.Workers, Coalesce: s.Sync.Coalesce, MaxRetries: s.CatalogReplay.MaxRetries,
-				AnyAccountForTests: s.Sync.TestSkipPermissionCheck, Adult: account.Adult(s.Sync.Adult),
+				AnyAccountForTests: s.Sync.TestSkipPermissionCheck, Adult: account.Adult(s.Sync.Adult), Rewatch: account.Rewatch(s.Sync.Rewatch),
 			}
 		},
 	})
@@ -239,6 +240,15 @@ func (a *App) buildEngine() {
 		Log: a.log,
 	})
 	a.catalog.OnReturn(a.replay.Kick)
+}
+
+// rewatching reports whether an entry follows a re-watch.
+func (a *App) rewatching(ctx context.Context, by account.Account, subject catalog.SubjectID) (bool, error) {
+	if cmp.Or(by.Rewatch, account.Rewatch(a.Settings.Current().Sync.Rewatch)) != account.DoingRewatch {
+		return false, nil
+	}
+	_, again, err := a.Records.Rewatching(ctx, by.ID, subject)
+	return again, err
 }
 
 // publish tells live pages of records that changed.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/testkit/catalogtest"
@@ -128,4 +129,146 @@ func TestRulesOfAnAccountAreChecked(t *testing.T) {
 		}
 	}
 	s.api(http.MethodPost, "/api/accounts", `{"username":"bench","adult":"private"}`, http.StatusCreated, nil)
+}
+
+// rewatchRig is the service with a show that mira has watched some time ago: three episodes, all marked by this service, and done.
+func rewatchRig(t *testing.T, rule string) (s *service, watch func(episode int) recordView) {
+	s = start(t, "WATCHMARK_SYNC_REWATCH="+rule)
+	s.api(http.MethodPatch, "/api/accounts/1", `{"complete_series":true}`, http.StatusOK, nil)
+	s.list.AddSubject(catalogtest.Subject{ID: 601, Type: catalog.Anime, Name: "三度目の灯", Platform: "TV", Date: "2020-04-04", Eps: 3})
+	s.list.AddEpisodes(601, catalogtest.Episode{ID: 60101, Sort: 1, AirDate: "2020-04-04"}, catalogtest.Episode{ID: 60102, Sort: 2, AirDate: "2020-04-11"},
+		catalogtest.Episode{ID: 60103, Sort: 3, AirDate: "2020-04-18"}, catalogtest.Episode{ID: 60191, Type: catalog.Special, Sort: 1})
+	if err := s.list.Collect("mira", 601, catalog.Done, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []catalog.EpisodeID{60101, 60102, 60103} {
+		if err := s.list.SetMark("mira", id, catalog.EpisodeWatched); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.list.Age(100 * 24 * time.Hour)
+	return s, func(episode int) recordView {
+		return s.settled(s.custom(fmt.Sprintf(`{"title":"三度目の灯","season":1,"episode":%d,"user_name":"Mira"}`, episode)))
+	}
+}
+
+func TestRewatchesFollowTheRule(t *testing.T) {
+	const done, doing = "2 private=false", "3 private=false"
+	for _, c := range []struct {
+		rule    string
+		flagged bool
+		begun   string // the entry while it is watched again
+	}{{"ignore", false, done}, {"note", true, done}, {"doing", true, doing}} {
+		t.Run(c.rule, func(t *testing.T) {
+			s, watch := rewatchRig(t, c.rule)
+			for i, want := range []struct {
+				episode int
+				flagged bool
+				entry   string
+			}{{1, c.flagged, c.begun}, {1, false, c.begun}, {2, c.flagged, c.begun}, {3, c.flagged, done}, {3, false, done}} {
+				r := watch(want.episode)
+				if r.Status != "success" || r.Rewatch != want.flagged || s.entryOf("mira", 601) != want.entry {
+					t.Errorf("step %d, episode %d: %s, rewatch %v, %q; the entry is %q, want %q", i, want.episode, r.Status, r.Rewatch, r.Message, s.entryOf("mira", 601), want.entry)
+				}
+			}
+			writes := 0
+			for _, w := range s.list.Writes() {
+				if w.Episodes != nil {
+					t.Errorf("a mark was written: %+v", w)
+				}
+				writes++
+			}
+			if want := map[string]int{"doing": 2}[c.rule]; writes != want || len(s.list.Marks()) != 3 {
+				t.Errorf("%d writes, want %d; marks are %v", writes, want, s.list.Marks())
+			}
+			var page struct{ Items []recordView }
+			s.api(http.MethodGet, "/api/records?rewatch=true", "", http.StatusOK, &page)
+			if got := len(page.Items); got != map[bool]int{true: 3}[c.flagged] {
+				t.Errorf("the list of re-watches has %d", got)
+			}
+		})
+	}
+}
+
+// A re-watch that is undone leaves the entry as it was, and one that the person ended stays ended.
+func TestARewatchIsUndone(t *testing.T) {
+	s, watch := rewatchRig(t, "doing")
+	first := watch(1)
+	if !first.Marked || s.entryOf("mira", 601) != "3 private=false" {
+		t.Fatalf("%+v; the entry is %q", first, s.entryOf("mira", 601))
+	}
+	s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/unmark", first.ID), "", http.StatusOK, nil)
+	if got := s.entryOf("mira", 601); got != "2 private=false" || len(s.list.Marks()) != 3 {
+		t.Errorf("after the undo the entry is %q, marks are %v", got, s.list.Marks())
+	}
+	if watch(2); s.entryOf("mira", 601) != "3 private=false" {
+		t.Errorf("the next one begins it anew: %q", s.entryOf("mira", 601))
+	}
+	if err := s.list.Collect("mira", 601, catalog.Done, false); err != nil {
+		t.Fatal(err)
+	}
+	if watch(1); s.entryOf("mira", 601) != "2 private=false" {
+		t.Errorf("the person set it done, and now it is %q", s.entryOf("mira", 601))
+	}
+	if err := s.list.Collect("mira", 601, catalog.Dropped, false); err != nil {
+		t.Fatal(err)
+	}
+	if watch(3); s.entryOf("mira", 601) != "5 private=false" {
+		t.Errorf("the person dropped it, and now it is %q", s.entryOf("mira", 601))
+	}
+}
+
+// What an account chose holds, a film of one part is done and stays so, and what a history tells is over.
+func TestRewatchesOfAnAccountFilmsAndHistories(t *testing.T) {
+	s, watch := rewatchRig(t, "doing")
+	s.list.AddSubject(catalogtest.Subject{ID: 602, Type: catalog.Anime, Name: "冬の停車場", Platform: "剧场版", Date: "2019-01-05", Eps: 1})
+	s.list.AddEpisodes(602, catalogtest.Episode{ID: 60201, Sort: 1, AirDate: "2019-01-05"})
+	if err := s.list.Collect("mira", 602, catalog.Done, false); err != nil {
+		t.Fatal(err)
+	}
+	s.list.Age(24 * time.Hour)
+	if r := s.settled(s.custom(`{"media_type":"movie","title":"冬の停車場","release_date":"2019-01-05","user_name":"Mira"}`)); !r.Rewatch || s.entryOf("mira", 602) != "2 private=false" {
+		t.Errorf("a film: %+v, the entry is %q", r, s.entryOf("mira", 602))
+	}
+	old := time.Now().Add(-10 * 24 * time.Hour).UTC().Format("2006-01-02T15:04:05.0000000Z")
+	ids := s.accepted(s.webhook("emby", "application/json", `{"Event":"item.markplayed","Date":"`+old+`","User":{"Name":"Mira"},"Server":{"Id":"attic"},
+		"Item":{"Type":"Episode","Id":"9","Name":"x","SeriesName":"三度目の灯","ParentIndexNumber":1,"IndexNumber":2}}`))
+	if r := s.settled(ids[0]); !r.Rewatch || s.entryOf("mira", 601) != "2 private=false" {
+		t.Errorf("of ten days ago: %+v, the entry is %q", r, s.entryOf("mira", 601))
+	}
+	s.api(http.MethodPatch, "/api/accounts/1", `{"rewatch":"ignore"}`, http.StatusOK, nil)
+	if r := watch(1); r.Rewatch || s.entryOf("mira", 601) != "2 private=false" {
+		t.Errorf("ignored: %+v, the entry is %q", r, s.entryOf("mira", 601))
+	}
+}
+
+// A re-watch whose write was refused, or whose answer was lost, is followed when the catalog answers again, once and undoable.
+func TestARewatchSurvivesAnOutage(t *testing.T) {
+	for _, mode := range []catalogtest.FaultMode{catalogtest.Refuse, catalogtest.Cut} {
+		t.Run(string(mode), func(t *testing.T) {
+			s, watch := rewatchRig(t, "doing")
+			if err := s.list.SetFault(catalogtest.Fault{Mode: mode, Paths: catalogtest.Writes}); err != nil {
+				t.Fatal(err)
+			}
+			r := watch(1)
+			if mode == catalogtest.Refuse && r.Status != "queued" {
+				t.Fatalf("%s %q", r.Status, r.Message)
+			}
+			if err := s.list.SetFault(catalogtest.Fault{Mode: catalogtest.None}); err != nil {
+				t.Fatal(err)
+			}
+			s.again("WATCHMARK_SYNC_REWATCH=doing") // whatever was in hand is taken up at the next start
+			if r.Status != "success" {
+				s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/retry", r.ID), "", http.StatusAccepted, nil)
+			}
+			r = s.until(r.ID, func(r recordView) bool { return r.Status == "success" })
+			if !r.Rewatch || !r.Marked || s.entryOf("mira", 601) != "3 private=false" {
+				t.Errorf("%+v; the entry is %q", r, s.entryOf("mira", 601))
+			}
+			s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/unmark", r.ID), "", http.StatusOK, nil)
+			if got := s.entryOf("mira", 601); got != "2 private=false" {
+				t.Errorf("after the undo the entry is %q", got)
+			}
+		})
+	}
 }

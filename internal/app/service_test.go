@@ -208,6 +208,8 @@ type recordView struct {
 	EpisodeSort *float64 `json:"episode_sort"`
 	Message     string   `json:"message"`
 	Attempts    int      `json:"attempts"`
+	Marked      bool     `json:"marked"`
+	Rewatch     bool     `json:"rewatch"`
 }
 
 // settled waits until the record has left the states in which work is under way.

@@ -27,6 +27,8 @@ type TakeBack struct {
 	// Leave is for an entry that this service has put on the list: one that is doing, or done with Reopen, is
 	// dropped and hidden from others. The catalog has no way to remove it; its makers say to drop it instead.
 	Leave bool
+	// Finish sets an entry that is doing to done, when no Episodes are given: this service had set it back.
+	Finish bool
 }
 
 // Writing is when a mark was written.
@@ -48,8 +50,8 @@ type UnmarkResult struct {
 	Username string
 	// Was is the state of the entry before; 0 = not collected.
 	Was CollectionType
-	// Reopened: the entry went from done to doing. Left: it was dropped and hidden.
-	Reopened, Left bool
+	// Reopened: the entry went from done to doing. Left: it was dropped and hidden. Finished: it went from doing to done.
+	Reopened, Left, Finished bool
 }
 
 // Unmark removes the watched mark of the episodes given, and of no others. It reads
@@ -104,6 +106,10 @@ func (req *UnmarkRequest) unmark(ctx context.Context) (UnmarkResult, error) {
 	if req.Leave && (was == Doing || was == Done && req.Reopen) {
 		result.Left = true
 		return result, req.settle(ctx, Dropped, req.Session.changeEntry(ctx, req.Subject, Dropped, true))
+	}
+	if req.Finish && was == Doing && len(req.Episodes) == 0 {
+		result.Finished = true
+		return result, req.settle(ctx, Done, req.Session.moveEntry(ctx, req.Subject, Done))
 	}
 	if req.Reopen && was == Done && (len(req.Episodes) == 0 || misses(marks, states)) {
 		if err := req.begin(ctx); err != nil {

@@ -67,6 +67,10 @@ type Lists interface {
 	Unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, back catalog.TakeBack) (catalog.UnmarkResult, error)
 	// IsAdult tells whether a subject is an adult title.
 	IsAdult(ctx context.Context, a account.Account, subject catalog.SubjectID) (bool, error)
+	// MarkedAt tells since when an episode is marked, as far as it is known; that was no later than it says.
+	MarkedAt(ctx context.Context, a account.Account, subject catalog.SubjectID, episode catalog.EpisodeID) (time.Time, error)
+	// Rewatch has the entry of a subject follow a person who watches it once more.
+	Rewatch(ctx context.Context, a account.Account, subject catalog.SubjectID, again catalog.Rewatch) (catalog.RewatchResult, error)
 	// Watched tells what is marked already.
 	Watched(ctx context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error)
 }
@@ -84,6 +88,8 @@ type Options struct {
 	AnyAccountForTests bool
 	// Adult is what is done with adult titles for accounts that do not say.
 	Adult account.Adult
+	// Rewatch is what is done about a re-watch for accounts that do not say.
+	Rewatch account.Rewatch
 }
 
 // Config is what an Engine needs; every field must be set.

@@ -229,6 +229,14 @@ func (l *list) IsAdult(context.Context, account.Account, catalog.SubjectID) (boo
 	return false, nil
 }
 
+func (l *list) MarkedAt(context.Context, account.Account, catalog.SubjectID, catalog.EpisodeID) (time.Time, error) {
+	return markedAt, nil
+}
+
+func (l *list) Rewatch(context.Context, account.Account, catalog.SubjectID, catalog.Rewatch) (catalog.RewatchResult, error) {
+	return catalog.RewatchResult{}, nil
+}
+
 func (l *list) Watched(_ context.Context, a account.Account, subject catalog.SubjectID) (catalog.Watched, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -154,7 +154,21 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 		defer e.Wake()
 		return batch, err
 	}
-	if err != nil && (ctx.Err() != nil || errors.Is(err, db.ErrStorage) || errors.Is(err, db.ErrEvicted) || errors.Is(err, replica.ErrNotLive)) {
+	if err != nil && isOwn(ctx, err) {
+		return batch, err
+	}
+	marks := written(result, key.start, batch)
+	if err == nil {
+		for i := range batch {
+			s := &batch[i]
+			s.outcome = record.Outcome{Status: record.Success, Mark: marks[i], Answered: marks[i] == nil || s.work.Attempts > 1}
+			s.resumed = result.Resumed
+			s.found = s.outcome.Mark == nil && (!key.start || !result.Moved)
+			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start).With()
+		}
+		err = e.followRewatch(ctx, a, key.subject, batch)
+	}
+	if err != nil && isOwn(ctx, err) {
 		return batch, err
 	}
 	step := match.Step{
@@ -168,16 +182,10 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 			e.Log.ErrorContext(ctx, "cannot mark", "account", a.Username, "subject_id", key.subject, "error", err)
 		}
 	}
-	marks := written(result, key.start, batch)
 	for i := range batch {
 		s := &batch[i]
 		if err != nil {
 			s.outcome, s.cause = failed, err
-		} else {
-			s.outcome = record.Outcome{Status: record.Success, Mark: marks[i], Answered: marks[i] == nil || s.work.Attempts > 1}
-			s.resumed = result.Resumed
-			s.found = s.outcome.Mark == nil && (!key.start || !result.Moved)
-			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start).With()
 		}
 		step.Output = map[string]any{"result": s.outcome.Message}
 		if err == nil {
@@ -197,6 +205,11 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 	batch[0].entry, batch[0].rest = entry, catalog.Rest(err)
 	e.settle(work, batch)
 	return nil, nil
+}
+
+// isOwn reports whether an error is the service's own and none of the catalog's.
+func isOwn(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, db.ErrStorage) || errors.Is(err, db.ErrEvicted) || errors.Is(err, replica.ErrNotLive) || errors.Is(err, record.ErrMoved)
 }
 
 // matchOnline takes out of a refused batch what the archive had led to and matches it with

@@ -106,7 +106,7 @@ func (w *town) join(address string) *neighbour {
 	client, err := catalog.New(catalog.Config{APIURL: front.URL, WebURL: front.URL, UserAgent: catalog.UserAgent("test")}, out, quiet)
 	must(w, err)
 	n.Lists = account.NewClient(account.ClientConfig{
-		Store: n.accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: n.records.Knows, Left: n.records.Left, Masker: masker, Log: quiet,
+		Store: n.accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: n.records.Knows, Left: n.records.Left, Rewatching: func(context.Context, account.Account, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: quiet,
 		App: func() catalog.App { return catalog.App{} },
 	})
 	n.matcher.lead(func(e watch.Event) *match.Result {

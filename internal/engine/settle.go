@@ -41,6 +41,8 @@ type settled struct {
 	online bool
 	// private is set when a new entry of the list is to be visible to its owner only, whatever the account says of others.
 	private bool
+	// rewatchOver is set when an entry that was set back to doing because of a re-watch is not so any more.
+	rewatchOver bool
 }
 
 // When the disk fails, settle tries again storeTries times, storeAgain apart.
@@ -218,6 +220,11 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 	}
 	if s.resumed {
 		if err := record.ResumedTx(ctx, tx, o.AccountID, o.SubjectID); err != nil {
+			return o, nil, err
+		}
+	}
+	if s.rewatchOver {
+		if err := record.EndRewatchTx(ctx, tx, o.AccountID, o.SubjectID); err != nil {
 			return o, nil, err
 		}
 	}

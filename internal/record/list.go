@@ -136,6 +136,9 @@ func (f Filter) where() (string, []any) {
 	if f.Routed {
 		add("error_kind <> 'user_ignored' AND NOT (status = 'error' AND " + stillUnrouted + ")")
 	}
+	if f.Rewatch {
+		add("rewatch = 1")
+	}
 	if f.Before > 0 {
 		add("id < ?", f.Before)
 	}

@@ -77,7 +77,9 @@ type Record struct {
 	ErrorKind  ErrorKind     `json:"error_kind"`
 	Attempts   int           `json:"attempts"`
 	// Marked is set while a list holds a mark that this very record wrote.
-	Marked    bool      `json:"marked"`
+	Marked bool `json:"marked"`
+	// Rewatch is set for an episode that was marked before and was watched once more.
+	Rewatch   bool      `json:"rewatch"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -117,6 +119,8 @@ type Outcome struct {
 	Mark *Written
 	// Answered: what else was intended for the subject was not written.
 	Answered bool
+	// Rewatch: it was marked before and was watched once more.
+	Rewatch bool
 	// Trace is the JSON of the match trace; nil leaves the stored one, and the rule.
 	Trace []byte
 	// Rule is the mapping that led the record; nil when none did.
@@ -147,6 +151,8 @@ type Filter struct {
 	Since, Until time.Time
 	// Routed leaves out the records of users that no account names, ignored ones among them.
 	Routed bool
+	// Rewatch leaves out all that is no re-watch.
+	Rewatch bool
 	// Before is the cursor: only records with a smaller id.
 	Before int64
 	// Limit is 1..200; 0 means 50.

@@ -17,14 +17,14 @@ import (
 func SettleTx(ctx context.Context, tx *sql.Tx, o Outcome) error {
 	rule, args := "", []any{
 		o.Status, o.AccountID, o.AccountName, o.SubjectID, o.SubjectName, o.EpisodeID, o.EpisodeSort, o.Method,
-		o.Confidence, o.Message, o.ErrorKind, time.Now().UnixMilli(),
+		o.Confidence, o.Message, o.ErrorKind, o.Rewatch, time.Now().UnixMilli(),
 	}
 	if o.Trace != nil {
 		rule, args = `, rule_id = ?, rule_subject_id = ?, rule_offset = ?`, append(args, o.Rule.columns()...)
 	}
 	_, err := tx.ExecContext(ctx, `
 		UPDATE records SET status = ?, account_id = `+account.Existing+`, account_name = ?, subject_id = ?, subject_name = ?,
-			episode_id = ?, episode_sort = ?, method = ?, confidence = ?, message = ?, error_kind = ?,
+			episode_id = ?, episode_sort = ?, method = ?, confidence = ?, message = ?, error_kind = ?, rewatch = ?,
 			lease_until = 0, owner = 0, updated_at = ?`+rule+`
 		WHERE id = ? AND owner = ?`, append(args, o.RecordID, o.Owner)...)
 	if err != nil {

@@ -44,6 +44,8 @@ type Account struct {
 	DryRun bool `json:"dry_run"`
 	// Adult is what is done with adult titles; empty is as the settings say.
 	Adult Adult `json:"adult"`
+	// Rewatch is what is done when a marked episode is watched once more; empty is as the settings say.
+	Rewatch Rewatch `json:"rewatch"`
 	// CheckedAt is when the catalog last accepted the token; nil = never.
 	CheckedAt *time.Time `json:"checked_at"`
 	// Problem says why the token does not work; empty when it does.
@@ -85,6 +87,7 @@ type Draft struct {
 	CompleteFilms  bool
 	DryRun         bool
 	Adult          Adult
+	Rewatch        Rewatch
 }
 
 // Change is a change of an account; nil fields stay.
@@ -98,6 +101,7 @@ type Change struct {
 	CompleteFilms  *bool
 	DryRun         *bool
 	Adult          *Adult
+	Rewatch        *Rewatch
 }
 
 // Limits of what a person may enter.

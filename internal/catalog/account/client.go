@@ -48,6 +48,9 @@ type ClientConfig struct {
 	Known func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
 	// Left reports whether an account's entry for a subject was dropped because it was taken back.
 	Left func(ctx context.Context, account int64, subject catalog.SubjectID) (bool, error)
+	// Rewatching reports whether an account's entry for a subject was set back to doing because of a re-watch that is not over: only its
+	// end sets it done.
+	Rewatching func(ctx context.Context, a Account, subject catalog.SubjectID) (bool, error)
 	// Holds gives the tokens of an account to one replica at a time.
 	Holds *hold.Holds
 	// Masker learns every token that is used.
@@ -317,6 +320,10 @@ func (k *Client) Mark(ctx context.Context, a Account, subject catalog.SubjectID,
 
 // completes reports whether the account wants a subject done with its last episode, and how many episodes that will have.
 func (k *Client) completes(ctx context.Context, a Account, subject catalog.SubjectID) (complete bool, eps int, err error) {
+	again, err := k.Rewatching(ctx, a, subject)
+	if err != nil || again {
+		return false, 0, err
+	}
 	about, err := k.about(ctx, a, subject)
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
 		return false, 0, err
@@ -353,6 +360,34 @@ func (k *Client) MarkDoing(ctx context.Context, a Account, subject catalog.Subje
 		entry := k.entry(a, s, subject)
 		entry.Intents = intents
 		result, err = k.Marker.MarkDoing(ctx, entry)
+		return err
+	})
+	k.rename(ctx, a, result.Username)
+	return result, err
+}
+
+// MarkedAt reads since when an episode is marked on the account's list; see catalog.ListEntry. Errors as Mark's.
+func (k *Client) MarkedAt(ctx context.Context, a Account, subject catalog.SubjectID, episode catalog.EpisodeID) (at time.Time, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return at, err
+	}
+	e := k.entry(a, catalog.Session{}, subject)
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		e.Session = s
+		at, err = e.MarkedAt(ctx, episode)
+		return err
+	})
+	k.rename(ctx, a, e.Username)
+	return at, err
+}
+
+// Rewatch has the entry of a subject follow a person who watches it once more; see catalog.Marker. Errors as Mark's.
+func (k *Client) Rewatch(ctx context.Context, a Account, subject catalog.SubjectID, again catalog.Rewatch) (result catalog.RewatchResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.RewatchResult{}, err
+	}
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.Rewatch(ctx, catalog.RewatchRequest{ListEntry: k.entry(a, s, subject), Rewatch: again})
 		return err
 	})
 	k.rename(ctx, a, result.Username)

@@ -82,7 +82,7 @@ func newRig(t *testing.T) *rig {
 	must(t, err)
 	_, _, holds := jobtest.New(r.db, slog.New(slog.DiscardHandler))
 	r.accounts = account.NewClient(account.ClientConfig{
-		Store: r.store, Catalog: r.client, Holds: holds, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log,
+		Store: r.store, Catalog: r.client, Holds: holds, Subjects: catalog.NewCached(r.client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return r.known, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Rewatching: func(context.Context, account.Account, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log,
 		App: func() catalog.App {
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,6 +19,17 @@ const (
 	SkipAdult    Adult = "skip"
 )
 
+// Rewatch is what is done when an episode that is marked already is watched once more; empty, for an account, is as the settings say.
+type Rewatch string
+
+// What is done about a re-watch: nothing, the record notes it, or besides that the entry of the list that is done becomes doing until the last
+// episode.
+const (
+	IgnoreRewatch Rewatch = "ignore"
+	NoteRewatch   Rewatch = "note"
+	DoingRewatch  Rewatch = "doing"
+)
+
 // checkRule returns a *reason.FieldError for a value that is neither empty nor one of those given.
 func checkRule[R ~string](field string, value R, of ...R) error {
 	if value == "" || slices.Contains(of, value) {
@@ -30,6 +42,7 @@ func checkRule[R ~string](field string, value R, of ...R) error {
 	return reason.At(field, badRule.With(strings.Join(names, ", ")))
 }
 
-func checkAdult(value Adult) error {
-	return checkRule("adult", value, MarkAdult, PrivateAdult, SkipAdult)
+// checkRules checks all rules of an account.
+func checkRules(adult Adult, rewatch Rewatch) error {
+	return errors.Join(checkRule("adult", adult, MarkAdult, PrivateAdult, SkipAdult), checkRule("rewatch", rewatch, IgnoreRewatch, NoteRewatch, DoingRewatch))
 }

@@ -35,14 +35,15 @@ func (r RecordRestriction) filter() record.Filter {
 // recordQuery selects records.
 type recordQuery struct {
 	PageQuery
-	Status string `query:"status" enum:"received,processing,success,ignored,review,queued,error" doc:"Only records in this state."`
+	Status  string `query:"status" enum:"received,processing,success,ignored,review,queued,error" doc:"Only records in this state."`
+	Rewatch bool   `query:"rewatch" doc:"Only records of episodes that were watched once more."`
 	RecordRestriction
 }
 
 // filter is the query as the record store wants it.
 func (q recordQuery) filter() record.Filter {
 	f := q.RecordRestriction.filter()
-	f.Status, f.Before, f.Limit = record.Status(q.Status), q.seen, q.Limit
+	f.Status, f.Before, f.Limit, f.Rewatch = record.Status(q.Status), q.seen, q.Limit, q.Rewatch
 	return f
 }
 

@@ -579,6 +579,14 @@ func (lists) IsAdult(context.Context, account.Account, catalog.SubjectID) (bool,
 	return false, nil
 }
 
+func (lists) MarkedAt(context.Context, account.Account, catalog.SubjectID, catalog.EpisodeID) (time.Time, error) {
+	return time.Time{}, nil
+}
+
+func (lists) Rewatch(context.Context, account.Account, catalog.SubjectID, catalog.Rewatch) (catalog.RewatchResult, error) {
+	return catalog.RewatchResult{}, nil
+}
+
 func (lists) Watched(context.Context, account.Account, catalog.SubjectID) (catalog.Watched, error) {
 	return catalog.Watched{}, nil
 }

@@ -48,7 +48,7 @@ type recordsPage struct {
 
 // Filtered reports whether something restricts the list.
 func (p recordsPage) Filtered() bool {
-	return p.Filter.Status != "" || p.Filter.Source != "" || p.Filter.User != "" || p.Filter.Text != "" || p.From != "" || p.To != ""
+	return p.Filter.Status != "" || p.Filter.Source != "" || p.Filter.User != "" || p.Filter.Text != "" || p.From != "" || p.To != "" || p.Filter.Rewatch
 }
 
 // Narrowed reports whether a filter is set that is folded away on a phone.
@@ -60,7 +60,7 @@ func (p recordsPage) Narrowed() bool {
 // list shows records. Unknown values of the filter are ignored.
 func (g Records) list(r *request) (content, error) {
 	q := r.URL.Query()
-	f := record.Filter{User: q.Get("user"), Text: q.Get("q"), Before: cursor(r, "before")}
+	f := record.Filter{Rewatch: q.Get("rewatch") != "", User: q.Get("user"), Text: q.Get("q"), Before: cursor(r, "before")}
 	if status := record.Status(q.Get("status")); slices.Contains(record.Statuses, status) {
 		f.Status = status
 	}
@@ -134,6 +134,9 @@ func (p *recordsPage) readDays(f *record.Filter, q url.Values) {
 func (p recordsPage) pages(next int64) pager {
 	fields := map[string]string{"status": string(p.Filter.Status), "source": string(p.Filter.Source), "user": p.Filter.User, "q": p.Filter.Text,
 		"from": p.From, "to": p.To, "zone": p.Zone}
+	if p.Filter.Rewatch {
+		fields["rewatch"] = "1"
+	}
 	return pagerOf("/records", fields, p.Filter.Before, next)
 }
 

@@ -54,6 +54,8 @@ var (
 	entryStays       = reason.New("entry_stays", "the entry stays on the list of {account}, because it was changed since", "{account} 列表中的该条目保留，因为之后有过改动")
 	entryOpened      = reason.New("subject_opened", "the entry is no longer completed on the list of {account}", "条目在 {account} 的列表中不再是“看过”")
 	markOpened       = reason.New("mark_opened", "the mark was taken back from the list of {account}, and the entry is no longer completed there", "标记已从 {account} 的列表中撤回，条目不再是“看过”")
+	entryFinished    = reason.New("subject_finished", "the entry is completed again on the list of {account}, as it was before the re-watch", "条目在 {account} 的列表中已恢复为重看之前的“看过”")
+	entryKept        = reason.New("subject_kept", "the entry on the list of {account} stays as it is, for its state was changed since", "条目在 {account} 列表中的状态此后已改变，保持不变")
 	markRemoved      = reason.New("mark_removed", "the mark was taken back from the list of {account}", "标记已从 {account} 的列表中撤回")
 )
 

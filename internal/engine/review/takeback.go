@@ -50,8 +50,8 @@ type takenBack struct {
 	heldMark
 	// sharer is the record that the mark was left to; 0 when it was taken back.
 	sharer int64
-	// reopened: the subject went from done to doing. left: the entry was dropped and hidden.
-	reopened, left bool
+	// reopened: the subject went from done to doing, finished: from doing to done. left: the entry was dropped and hidden.
+	reopened, finished, left bool
 	// message is what became of it, for people.
 	message reason.Reason
 }
@@ -146,7 +146,7 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 	}
 	for i := range taken {
 		t := &taken[i]
-		t.reopened, t.left = result.Reopened, result.Left
+		t.reopened, t.finished, t.left = result.Reopened, result.Finished, result.Left
 		t.message = takenBackBecause.With(message, t.words(a.Username))
 	}
 	err = s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
@@ -204,7 +204,7 @@ func (s *Service) share(ctx context.Context, group []heldMark, together []int64)
 func (s *Service) unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, taken []takenBack) (catalog.UnmarkResult, error) {
 	written, sure := map[catalog.EpisodeID]catalog.Writing{}, map[catalog.EpisodeID]bool{}
 	back := catalog.TakeBack{Written: written}
-	remove := false
+	remove, wrote := false, false // wrote: not only that it was set back to doing
 	for _, t := range taken {
 		if t.sharer != 0 {
 			continue
@@ -213,6 +213,11 @@ func (s *Service) unmark(ctx context.Context, a account.Account, subject catalog
 		if t.EpisodeID != 0 {
 			back.Episodes = append(back.Episodes, t.EpisodeID)
 		}
+		if t.isRewatch() {
+			back.Finish = true
+			continue
+		}
+		wrote = true
 		if !t.Intended.IsZero() {
 			written[t.EpisodeID] = catalog.Writing{Intended: t.Intended}
 		} else {
@@ -225,6 +230,9 @@ func (s *Service) unmark(ctx context.Context, a account.Account, subject catalog
 	}
 	maps.DeleteFunc(written, func(id catalog.EpisodeID, _ catalog.Writing) bool { return sure[id] })
 	var err error
+	if !wrote {
+		return s.Engine.Lists.Unmark(ctx, a, subject, back)
+	}
 	if back.Reopen, err = s.Engine.Records.Completed(ctx, a.ID, subject); err != nil {
 		return catalog.UnmarkResult{}, err
 	}
@@ -246,11 +254,18 @@ func (t takenBack) storeTx(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
+// isRewatch reports whether the mark is an entry that was done and was set back to doing.
+func (t takenBack) isRewatch() bool { return t.Changed && t.Was == catalog.Done }
+
 // words say what became of the mark on somebody's list; they follow why it was taken back.
 func (t takenBack) words(username string) reason.Reason {
 	switch {
 	case t.sharer != 0:
 		return markLeft.With(username, t.sharer)
+	case t.isRewatch() && t.finished:
+		return entryFinished.With(username)
+	case t.isRewatch():
+		return entryKept.With(username)
 	case t.Created && t.left:
 		return entryDropped.With(username)
 	case t.Created:

@@ -114,6 +114,7 @@ type Sync struct {
 	Coalesce                time.Duration // at most, when more events are expected; 0 = do not wait
 	Workers                 int
 	Adult                   string // mark, private or skip
+	Rewatch                 string // ignore, note or doing
 }
 
 // Matching is the section [matching]: what is asked beside the catalog, and when a match is good enough. It holds

@@ -54,8 +54,8 @@ func syncSection(s *Sync) section {
 	return section{
 		name:  "sync",
 		label: "Marking", labelZH: "标记",
-		help: "How an event becomes a mark. Each account can have its own choice for adult titles, on the page People.",
-		zh:   "观看事件如何变成标记。成人条目的处理方式可在“成员”页为每个账号单独选择。",
+		help: "How an event becomes a mark. Each account can have its own choice for adult titles and re-watches, on the page People.",
+		zh:   "观看事件如何变成标记。成人条目和重看的处理方式可在“成员”页为每个账号单独选择。",
 		options: []option{
 			{name: "test_skip_permission_check", at: &s.TestSkipPermissionCheck, standard: false, advanced: true,
 				label: "Tests for any user name", labelZH: "测试不限用户名",
@@ -79,6 +79,13 @@ func syncSection(s *Sync) section {
 				help: "What is done with adult titles. Mark: as with all others. Mark privately: an entry that Watchmark adds to the list is visible to its owner only; one that is there already stays as it is. " +
 					"Bangumi shows a line on the timeline for each episode all the same, for private entries too. Skip: nothing is written.",
 				zh: "如何处理成人条目。照常标记：与其他条目相同。私密标记：Watchmark 新加入列表的条目只有自己可见，已在列表中的保持原样；但即使条目是私密的，Bangumi 仍会在时间线上公开显示每次标记的集。跳过：什么都不写入。"},
+			{name: "rewatch", at: &s.Rewatch, standard: "ignore", choices: []Choice{{"ignore", "Ignore", "忽略"}, {"note", "Note it", "记下重看"}, {"doing", "Set the entry to watching again", "把条目改回“在看”"}},
+				label: "Re-watches", labelZH: "重看",
+				help: "What is done when an episode that is marked already is watched once more, six hours or more later. Note it: the record says that it was watched again, and summaries count it. " +
+					"Set the entry to watching again: besides that, an entry that is watched is set to watching with the first such episode, and to watched again with its last one; marks stay. " +
+					"The date on which the entry was first watched is lost with that for good: Bangumi keeps one date for each state, and nothing can write an old one.",
+				zh: "已标记的一集在六小时或更久之后又看了一遍时如何处理。记下重看：记录会写明是重看，观看总结也会统计。把条目改回“在看”：此外，“看过”的条目会在重看第一集时改为“在看”，看完最后一集再改回“看过”，标记不变。" +
+					"这样做会永久丢失条目当初“看过”的日期：Bangumi 每种状态只保存一个日期，旧日期无法写回。"},
 		},
 	}
 }

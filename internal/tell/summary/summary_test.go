@@ -680,6 +680,32 @@ alex
 	}
 }
 
+// TestReWatchesAreCounted: what was watched once more is told apart from what was watched for the first time.
+func TestReWatchesAreCounted(t *testing.T) {
+	r := newRig(t, dbtest.Folder(t))
+	k := r.service()
+	r.create(k, nil)
+	for number := range 4 {
+		r.watched(time.Now().Add(-time.Hour), "mira", "Show", 1, float64(number+1), record.Success, 265)
+	}
+	err := r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE records SET rewatch = 1 WHERE episode < 3`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for language, want := range map[string]string{
+		"en":    "4 episodes of 1 show.\nWatched again: 2 episodes.\n- 灯塔守望者, season 1: episodes 3–4\n- 灯塔守望者, season 1: episodes 1–2 (watched again)",
+		"zh-CN": "共观看 1 部作品的 4 集。\n其中重看 2 集。\n- 灯塔守望者 第 1 季：第 3–4 集\n- 灯塔守望者 第 1 季：第 1–2 集（重看）",
+	} {
+		r.language = bilingual.Language(language)
+		if got, err := k.Test(t.Context(), "daily"); err != nil || got.Text != want {
+			t.Errorf("%v:\n%s", err, got.Text)
+		}
+	}
+}
+
 func TestTitlesAreDataToTheModel(t *testing.T) {
 	r := newRig(t, dbtest.Folder(t))
 	k := r.service()

@@ -21,6 +21,7 @@ type words struct {
 	prompt  string // the standard prompt
 	nothing string
 	head    func(episodes, films, shows int) string
+	again   func(episodes, films int) string // how much of it was watched once more; one at least
 	season  func(n int) string
 	special string
 	episode func(numbers string, several bool) string
@@ -51,6 +52,16 @@ var english = words{
 		}
 		return strings.Join(parts, " and ") + "."
 	},
+	again: func(episodes, films int) string {
+		var parts []string
+		if episodes > 0 {
+			parts = append(parts, counted(episodes, "episode", "episodes"))
+		}
+		if films > 0 {
+			parts = append(parts, counted(films, "film", "films"))
+		}
+		return "Watched again: " + strings.Join(parts, " and ") + "."
+	},
 	season: func(n int) string { return ", season " + strconv.Itoa(n) }, special: ", specials",
 	episode: func(numbers string, several bool) string {
 		if several {
@@ -59,7 +70,7 @@ var english = words{
 		return "episode " + numbers
 	},
 	film: "film", unnamed: "(no user name)", colon: ": ",
-	states:       map[state]string{notMarked: " (not marked)", waits: " (waits for Bangumi)", asks: " (needs review)", failed: " (failed)"},
+	states:       map[state]string{again: " (watched again)", notMarked: " (not marked)", waits: " (waits for Bangumi)", asks: " (needs review)", failed: " (failed)"},
 	more:         func(n int) string { return "… and " + counted(n, "more record", "more records") },
 	moreEpisodes: func(n int) string { return "… and " + counted(n, "more episode", "more episodes") },
 	model:        "The language model could not write this summary: %s",
@@ -86,10 +97,20 @@ var chinese = words{
 		}
 		return "共观看 " + strings.Join(parts, "和 ") + "。"
 	},
+	again: func(episodes, films int) string {
+		var parts []string
+		if episodes > 0 {
+			parts = append(parts, fmt.Sprintf("%d 集", episodes))
+		}
+		if films > 0 {
+			parts = append(parts, fmt.Sprintf("%d 部电影", films))
+		}
+		return "其中重看 " + strings.Join(parts, "和 ") + "。"
+	},
 	season: func(n int) string { return fmt.Sprintf(" 第 %d 季", n) }, special: " 特别篇",
 	episode: func(numbers string, _ bool) string { return "第 " + numbers + " 集" },
 	film:    "电影", unnamed: "（没有用户名）", colon: "：",
-	states:       map[state]string{notMarked: "（未标记）", waits: "（等待 Bangumi）", asks: "（待确认）", failed: "（失败）"},
+	states:       map[state]string{again: "（重看）", notMarked: "（未标记）", waits: "（等待 Bangumi）", asks: "（待确认）", failed: "（失败）"},
 	more:         func(n int) string { return fmt.Sprintf("……另有 %d 条记录", n) },
 	moreEpisodes: func(n int) string { return fmt.Sprintf("……另有 %d 集", n) },
 	model:        "大模型没能写出这份总结：%s",
@@ -112,6 +133,7 @@ type state string
 // The states, the best first.
 const (
 	marked    state = "marked"
+	again     state = "watched again"
 	onTheWay  state = "on the way"
 	waits     state = "waits for Bangumi"
 	asks      state = "needs a decision of a person"
@@ -119,11 +141,14 @@ const (
 	failed    state = "failed"
 )
 
-var states = []state{marked, onTheWay, waits, asks, notMarked, failed}
+var states = []state{marked, again, onTheWay, waits, asks, notMarked, failed}
 
-func stateOf(status record.Status) state {
-	switch status {
+func stateOf(r record.Record) state {
+	switch r.Status {
 	case record.Success:
+		if r.Rewatch {
+			return again
+		}
 		return marked
 	case record.Queued:
 		return waits
@@ -187,7 +212,7 @@ func historyOf(records []record.Record, total int, from, to time.Time) history {
 		if r.Episode != nil {
 			number = *r.Episode
 		}
-		now := stateOf(r.Status)
+		now := stateOf(r)
 		// The best counts: it may have been tried again, or have come to several accounts.
 		if before, known := s.episodes[number]; !known || slices.Index(states, now) < slices.Index(states, before) {
 			s.episodes[number] = now
@@ -238,18 +263,24 @@ func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 func (h history) figures(w words) string {
 	var lines []string
 	episodes, films := 0, 0
+	episodesAgain, filmsAgain := 0, 0
 	shows := map[string]bool{}
 	users := map[string]bool{}
 	for _, s := range h.seen {
 		users[s.user] = true
 		if s.film {
 			films++
+			filmsAgain += len(s.in(again))
 			continue
 		}
 		episodes += len(s.episodes)
+		episodesAgain += len(s.in(again))
 		shows[s.name] = true
 	}
 	lines = append(lines, w.head(episodes, films, len(shows)))
+	if episodesAgain+filmsAgain > 0 {
+		lines = append(lines, w.again(episodesAgain, filmsAgain))
+	}
 	user := ""
 	for i, s := range h.seen {
 		if len(users) > 1 && (i == 0 || s.user != user) {

@@ -276,6 +276,23 @@ func (s *Server) Collect(username string, subject catalog.SubjectID, state catal
 	return nil
 }
 
+// Age makes every entry and every mark so much older, to arrange a test.
+func (s *Server) Age(by time.Duration) {
+	s.lists.mu.Lock()
+	defer s.lists.mu.Unlock()
+	for key, e := range s.lists.entries {
+		e.updated = e.updated.Add(-by)
+		s.lists.entries[key] = e
+	}
+	for key, before := range s.lists.rows {
+		older := row{}
+		for id, mark := range before {
+			older[id] = markState{mark.state, mark.at.Add(-by)}
+		}
+		s.lists.rows[key] = older
+	}
+}
+
 // SetMark puts an episode into a state without a request, to arrange a test; the
 // lost-write habits do not apply. An unknown user or episode is an error.
 func (s *Server) SetMark(username string, episode catalog.EpisodeID, state catalog.EpisodeState) error {
