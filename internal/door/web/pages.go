@@ -104,7 +104,7 @@ func (g Groups) doors() []door {
 		}},
 		{Key: "accounts.title", Icon: "users", Pages: []page{
 			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list},
-			{Path: "/people/{id}/list", Doc: "lists", Title: "list.title", template: "list", show: g.Accounts.listOf},
+			{Path: "/people/{id}/list", Doc: "lists", Title: "list.title", template: "list", show: g.Accounts.listOf, scripts: []string{"restore"}},
 		}},
 		{Key: "nav.messages", Icon: "send", Pages: []page{
 			{Path: "/messages", Doc: "notifications", Title: "notifications.title", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Tab: true},

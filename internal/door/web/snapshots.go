@@ -23,6 +23,8 @@ type listPage struct {
 	RunningTask int64
 	Diff        *diffView
 	History     *historyView
+	// Preview and Restored are what would be brought back, and what was; nil where there is nothing to show.
+	Preview, Restored *restoreView
 }
 
 // snapshotLine is a snapshot with the path of what has changed since the one before; empty for the oldest.
@@ -37,6 +39,8 @@ type diffView struct {
 	Tabs []tab
 	Rows []changeRow
 	More int
+	// All asks what bringing back all of these would write, those included that are not shown.
+	All string
 }
 
 // changeRow is an entry that has changed.
@@ -59,6 +63,9 @@ type historyView struct {
 	Name     string
 	Versions []snapshot.Version
 }
+
+// byOthers has what others changed shown alone.
+const byOthers snapshot.Kind = "others"
 
 // changesShown is how many changed entries the page shows; the API tells all.
 const changesShown = 200
@@ -88,7 +95,10 @@ func (g Accounts) listOf(r *request) (content, error) {
 	if len(all) > 0 {
 		page.Taken = &all[0]
 	}
-	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, snapshot.TaskKind); err != nil {
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, snapshot.TaskKind, snapshot.RestoreTask, snapshot.PreviewTask, snapshot.UndoTask); err != nil {
+		return content{}, err
+	}
+	if page.Preview, page.Restored, err = g.restored(r, id); err != nil {
 		return content{}, err
 	}
 	query := r.URL.Query()
@@ -136,16 +146,26 @@ func diffViewOf(path string, d snapshot.Diff, only snapshot.Kind) *diffView {
 			v.Tabs = append(v.Tabs, tab{Path: comparison(path, d.From.ID, d.To.ID, kind), Key: "list.changed." + string(kind), Count: n, Current: only == kind})
 		}
 	}
+	others := 0
+	all := []catalog.SubjectID{}
 	for _, c := range d.Items {
-		if only != "" && !slices.Contains(c.Kinds, only) {
+		if c.By != snapshot.Us {
+			others++
+		}
+		if only == byOthers && c.By == snapshot.Us || only != "" && only != byOthers && !slices.Contains(c.Kinds, only) {
 			continue
 		}
+		all = append(all, c.SubjectID)
 		if len(v.Rows) == changesShown {
 			v.More++
 			continue
 		}
 		v.Rows = append(v.Rows, changeRow{c, withQuery(path, map[string]string{"entry": strconv.Itoa(int(c.SubjectID))}) + "#history", factsOf(c)})
 	}
+	if others > 0 && others < len(d.Items) {
+		v.Tabs = slices.Insert(v.Tabs, 1, tab{Path: comparison(path, d.From.ID, d.To.ID, byOthers), Key: "list.by.other", Count: others, Current: only == byOthers})
+	}
+	v.All = dryRunOf(all)
 	return v
 }
 

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/entries"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -70,6 +71,51 @@ func (g *rig) takeSnapshot(t testing.TB, account int64) snapshot.Snapshot {
 			return taken
 		}
 		<-more
+	}
+}
+
+// restored is what a task of bringing back tells, with an entry of each kind.
+func restored(from int64, dryRun bool) snapshot.Restoring {
+	done, rate, comment, shown := snapshot.ToWrite, 9, "看得很饿。", false
+	if !dryRun {
+		done = snapshot.Written
+	}
+	note := func(kind string, why reason.Reason) []snapshot.RestoreNote {
+		return []snapshot.RestoreNote{{Kind: kind, Reason: why}}
+	}
+	return snapshot.Restoring{
+		AccountID: 1, SnapshotID: from, DryRun: dryRun, Lines: 12, Dates: 2, Undo: !dryRun,
+		Rows: []snapshot.RestoreRow{
+			{SubjectID: 900001, Name: "灯塔守望者", NameCN: "灯塔守望者", Status: done, Writes: catalog.Wanted{Type: catalog.Done, Rate: &rate, Comment: &comment}, Was: catalog.Wanted{Type: catalog.Doing},
+				Marks: []snapshot.RestoreMarks{{State: catalog.EpisodeWatched, Count: 13, Episodes: "1–12 SP1"}}, Notes: []snapshot.RestoreNote{}, Lines: 1, Dated: true},
+			{SubjectID: 900003, Name: "<script>alert(1)</script>", Status: done, Created: true, Writes: catalog.Wanted{Type: catalog.Wish, Private: &shown}, Marks: []snapshot.RestoreMarks{}, Notes: note("cannot", catalog.WordFilter.With())},
+			{SubjectID: 900004, Name: "迷宫饭", NameCN: "迷宫饭", Status: snapshot.HeldBack, Marks: []snapshot.RestoreMarks{}, Notes: note("held", catalog.ErrRefused.With())},
+			{SubjectID: 900005, Name: "北の光", Status: snapshot.Refused, Marks: []snapshot.RestoreMarks{}, Notes: note("cannot", catalog.ErrForbidden.With())},
+		},
+		Counts: map[snapshot.RestoreStatus]int{done: 2, snapshot.HeldBack: 1, snapshot.Refused: 1, snapshot.Same: 1996},
+	}
+}
+
+func TestAListTellsWhatIsBroughtBack(t *testing.T) {
+	g := newRig(t)
+	if _, err := g.accounts.Create(t.Context(), account.Draft{Username: "mira", Method: account.ByToken, Enabled: true, Tokens: account.Tokens{Access: "by-hand"}}); err != nil {
+		t.Fatal(err)
+	}
+	in := g.client(t, true)
+	from, to := g.keepLists(t)
+	page := g.get(t, in, fmt.Sprintf("/people/1/list?from=%d&to=%d", from.ID, to.ID), "en").body
+	mustContain(t, page, fmt.Sprintf(`data-url="/api/snapshots/%d/restore"`, from.ID), `name="entries" value="900001"`, "Bring back…")
+	g.ran(t, snapshot.PreviewTask, 1, restored(from.ID, true), nil)
+	page = g.get(t, in, "/people/1/list", "en").body
+	mustContain(t, page, "State: <bdi>Watching</bdi> → <bdi>Watched</bdi>", "Marked: <bdi>1–12 SP1</bdi>", "About 12 lines appear", "2 entries get the date of today", `name="lower" value="900004"`, "&lt;script&gt;alert(1)", "Bangumi shows it to the owner only")
+	if strings.Contains(page, `name="entries" value="900005"`) || strings.Contains(page, "<script>alert(1)") {
+		t.Error("what cannot be brought back can be ticked, or a name is not escaped")
+	}
+	g.ran(t, snapshot.RestoreTask, 1, restored(from.ID, false), nil)
+	page = g.get(t, in, "/people/1/list", "zh-CN").body
+	mustContain(t, page, "已恢复", "1,996", "公开时间线上出现了 12 条动态", "仅对本人显示")
+	if strings.Contains(page, `id="restore-title"`) {
+		t.Error("a preview of before is shown")
 	}
 }
 
