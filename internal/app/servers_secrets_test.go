@@ -135,7 +135,9 @@ func TestSecretsOfMediaServersStayIn(t *testing.T) {
 		}
 	}
 	run("/api/servers/2/sync", "")
-	run("/api/backups", "")
+	if !dbtest.OnServer() { // which has backups of its own
+		run("/api/backups", "")
+	}
 
 	for _, path := range []string{"/api/servers", "/api/servers/1", "/api/servers/2", "/api/servers/3", "/api/records?limit=50", "/api/records/1", "/api/logs?limit=200&level=debug", "/api/diagnostics", "/api/tasks", "/api/jobs", "/api/settings",
 		"/api/notification/inbox", "/sources", "/sources/servers", "/sources/servers/1", "/sources/servers/2", "/sources/servers/3", "/settings/tools/log", "/records/1", "/"} {
