@@ -104,6 +104,9 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 }
 
 func TestWorkThatWasSkippedIsNoSuccess(t *testing.T) {
+	if dbtest.OnServer() {
+		t.Skip("a replica begins with offline data up to a minute after its start")
+	}
 	source := &weekly{}
 	source.publish(t, "2026-11-17.210306Z", 1)
 	site := httptest.NewServer(source)

@@ -12,11 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/testkit/postgrestest"
 )
 
 // registry is that of a replica on a new database.
@@ -250,6 +252,57 @@ func TestTasksAreShownByAllReplicas(t *testing.T) {
 		t.Errorf("what it did alone: %v", err)
 	} else {
 		ended(t, next)
+	}
+}
+
+// A task is watched and cancelled at another replica while it runs.
+func TestATaskIsCancelledAtAnotherReplica(t *testing.T) {
+	address := postgrestest.Schema(t, postgrestest.Shared(t).URL())
+	log := slog.New(task.Handler(slog.DiscardHandler))
+	replica := func(self dbtest.Self) *task.Registry {
+		d, err := db.OpenServer(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		return task.New(d, self, slog.New(slog.DiscardHandler))
+	}
+	here, elsewhere := replica(1), replica(2)
+	run, err := here.Start(t.Context(), task.Spec{Kind: "test", Alone: "x"}, func(ctx context.Context, run *task.Task) error {
+		log.InfoContext(ctx, "the first")
+		run.Progress(1, 4, reason.Text("one of four"))
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := run.Status().ID
+	if other, err := elsewhere.Start(t.Context(), task.Spec{Kind: "test", Alone: "x"}, func(context.Context, *task.Task) error { return nil }); !errors.Is(err, task.ErrRunning) || other.Status().ID != id {
+		t.Errorf("both do what one does alone: %v", err)
+	}
+	for { // it tells each second
+		seen, err := elsewhere.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, _ := seen.After(0)
+		if s := seen.Status(); s.Done == 1 && s.Total == 4 && len(lines) == 1 {
+			break
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("another replica does not see how far it is")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := elsewhere.Cancel(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := ended(t, run); s.State != task.Cancelled {
+		t.Errorf("it ends as %+v", s)
+	}
+	if seen, err := elsewhere.Get(t.Context(), id); err != nil || seen.Status().State != task.Cancelled {
+		t.Errorf("another replica shows %+v, %v", seen.Status(), err)
 	}
 }
 

@@ -49,7 +49,13 @@ type rig struct {
 
 func newRig(t *testing.T, path string) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: dbtest.Folder(t), log: &bytes.Buffer{}, options: nas.Options{
+	return newReplica(t, dbtest.Folder(t), path)
+}
+
+// newReplica is the rig of one of some replicas, which look for the library at path.
+func newReplica(t *testing.T, dir, path string) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: dir, log: &bytes.Buffer{}, options: nas.Options{
 		Enabled: true, Path: path, User: nas.AllUsers, MinPercent: 85, Range: nas.All, Limit: 100,
 	}}
 	r.start()

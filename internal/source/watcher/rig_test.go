@@ -61,13 +61,19 @@ func inBubble(t *testing.T, test func(t *testing.T, r *rig)) {
 
 func newRig(t testing.TB, dir string, fake *fakeServer) *rig {
 	t.Helper()
+	return newReplica(t, dir, fake, 1, 1)
+}
+
+// newReplica is the rig of one of some replicas.
+func newReplica(t testing.TB, dir string, fake *fakeServer, self dbtest.Self, of int) *rig {
+	t.Helper()
 	d := dbtest.OpenIn(t, dir)
 	box, err := secret.OpenBox(dir, "", false)
 	must(t, err)
 	r := &rig{t: t, dir: dir, db: d, fake: fake, began: time.Now(), logs: new(logtest.Buffer), stop: func() {}, series: seriesid.NewStore(d)}
 	r.dialer = &fakeDialer{fakeServer: fake, users: map[string]string{"mira": "pass", "alex": "word"}}
 	r.service = NewService(Config{
-		DB: d, Box: box, Dialer: r.dialer, Masker: &secret.Masker{}, Tasks: task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Holds: hold.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Replicas: func(context.Context) (int, error) { return 1, nil }, Intake: intake{d}, Remember: r.series.Told,
+		DB: d, Box: box, Dialer: r.dialer, Masker: &secret.Masker{}, Tasks: task.New(d, self, slog.New(slog.DiscardHandler)), Holds: hold.New(d, self, slog.New(slog.DiscardHandler)), Replicas: func(context.Context) (int, error) { return of, nil }, Intake: intake{d}, Remember: r.series.Told,
 		Routed: func(context.Context, string) ([]string, reason.Reason, error) {
 			return []string{"mira"}, reason.Reason{}, nil
 		},

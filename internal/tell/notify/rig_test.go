@@ -13,6 +13,7 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
@@ -38,6 +39,7 @@ type message struct {
 // rig is a notifier on a real database, whose channels are what the test says.
 type rig struct {
 	*notify.Notifier
+	self   dbtest.Self
 	t      testing.TB
 	masker *secret.Masker
 	dir    string
@@ -50,7 +52,13 @@ type rig struct {
 
 func newRig(t testing.TB, dir string) *rig {
 	t.Helper()
-	r := &rig{t: t, dir: dir, masker: &secret.Masker{}}
+	return newReplica(t, dir, 1)
+}
+
+// newReplica is the rig of one of some replicas.
+func newReplica(t testing.TB, dir string, self dbtest.Self) *rig {
+	t.Helper()
+	r := &rig{t: t, dir: dir, self: self, masker: &secret.Masker{}}
 	r.open()
 	t.Cleanup(r.close)
 	return r
@@ -62,10 +70,8 @@ func (r *rig) open() {
 	d := dbtest.OpenIn(r.t, r.dir)
 	box, err := secret.OpenBox(r.dir, "", false)
 	must(r.t, err)
-	must(r.t, d.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error { // as the service does that joins
-		return errors.Join(hold.FreeTx(ctx, tx, []int64{0, 1}), notify.FreeTx(ctx, tx, []int64{0, 1}))
-	}))
-	r.Notifier, err = notify.New(r.t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: r.masker, Holds: hold.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
+	free(r.t, d, 0, r.self.Incarnation()) // as the service does that joins
+	r.Notifier, err = notify.New(r.t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: r.masker, Holds: hold.New(d, r.self, slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
 		Open: func(c notify.Channel) (channel.Sender, error) {
 			if strings.Contains(c.Config.Reveal(), "unusable") {
 				return nil, errors.New("the address is missing")
@@ -77,6 +83,14 @@ func (r *rig) open() {
 		Base:     func() string { return "http://house/" },
 	})
 	must(r.t, err)
+}
+
+// free gives back what replicas have that are dead.
+func free(t testing.TB, d *db.DB, dead ...int64) {
+	t.Helper()
+	must(t, d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		return errors.Join(hold.FreeTx(ctx, tx, dead), notify.FreeTx(ctx, tx, dead))
+	}))
 }
 
 // close ends the service as SIGTERM would.
