@@ -10,7 +10,9 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
 	"watchmark/internal/door/web"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/tickets"
+	"watchmark/internal/source/watcher"
 )
 
 // buildHandler makes the one handler of the API and the pages.
@@ -64,6 +66,18 @@ func (a *App) buildHandler(o Options) error {
 	return nil
 }
 
+// undoers undo the tasks that write elsewhere than marks of records, by their kind.
+func (a *App) undoers() map[string]func(context.Context, int64, bool) (*task.Task, error) {
+	return map[string]func(context.Context, int64, bool) (*task.Task, error){
+		watcher.SeedTask: func(ctx context.Context, id int64, dryRun bool) (*task.Task, error) {
+			if dryRun {
+				return nil, seedListsIt
+			}
+			return a.watcher.Undo(ctx, id)
+		},
+	}
+}
+
 // resources are the parts of the API.
 func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 	subjects := api.Subjects{Catalog: knowledge{a.Data, a.clients}, Archive: a.Archive, Settings: a.Settings}
@@ -74,6 +88,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		api.Trials{Engine: a.engine, Records: a.Records},
 		api.Records{Store: a.Records, Webhooks: a.webhooks, Engine: a.engine},
 		api.Corrections{Decisions: a.decisions},
+		api.Undo{Decisions: a.decisions, Tasks: a.tasks, Others: a.undoers()},
 		stats,
 		api.Tasks{Registry: a.tasks, Engine: a.engine},
 		api.Jobs{Registry: a.jobs},

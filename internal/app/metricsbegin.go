@@ -20,7 +20,7 @@ import (
 
 // taskKinds are those of all tasks.
 var taskKinds = []string{
-	archive.TaskKind, backup.TaskKind, idmap.TaskKind, device.TaskKind, review.AnswerKind, review.CorrectKind, engine.RetryKind, engine.RetryFailedKind,
+	archive.TaskKind, backup.TaskKind, idmap.TaskKind, device.TaskKind, review.AnswerKind, review.CorrectKind, review.UndoKind, review.UndoPreviewKind, engine.RetryKind, engine.RetryFailedKind,
 	importer.PreviewTask, importer.RunTask, tracker.DeviceTask, tracker.PreviewTask, tracker.SyncTask,
 	watcher.SyncTask, watcher.SeedTask, watcher.UndoTask,
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,11 +33,13 @@ type service struct {
 	t    *testing.T
 	app  *app.App
 	list *catalogtest.Server
-	dir  string
-	url  string // base path included
-	key  string // of the API
-	hook string // the webhook key
-	logs *logtest.Buffer
+	// later is by how much the catalog's clock is ahead.
+	later *atomic.Int64
+	dir   string
+	url   string // base path included
+	key   string // of the API
+	hook  string // the webhook key
+	logs  *logtest.Buffer
 	// catalog are the settings that lead to list, and to the database.
 	catalog []string
 	stop    func()
@@ -46,13 +49,15 @@ type service struct {
 // catalog; environ are settings.
 func startEmpty(t *testing.T, environ ...string) *service {
 	t.Helper()
-	list, address := catalogtest.Start(t, catalogtest.Config{Users: []catalogtest.User{
-		{Username: "mira", Token: miraToken}, {Username: "alex", Token: alexToken},
-	}})
+	later := &atomic.Int64{}
+	list, address := catalogtest.Start(t, catalogtest.Config{
+		Users: []catalogtest.User{{Username: "mira", Token: miraToken}, {Username: "alex", Token: alexToken}},
+		Now:   func() time.Time { return time.Now().Add(time.Duration(later.Load())) },
+	})
 	if err := list.LoadSample(); err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, list: list, dir: dbtest.Folder(t), logs: &logtest.Buffer{}}
+	s := &service{t: t, list: list, later: later, dir: dbtest.Folder(t), logs: &logtest.Buffer{}}
 	s.catalog = append(dbtest.Environ(t, s.dir), "WATCHMARK_CATALOG_API_URL="+address, "WATCHMARK_CATALOG_WEB_URL="+address, "WATCHMARK_CATALOG_IMAGE_URL="+address)
 	s.run(append(environ, s.catalog...))
 	return s

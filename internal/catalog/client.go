@@ -247,8 +247,11 @@ func (c *Client) setClock(date string) {
 	c.ahead.Store(int64(ahead))
 }
 
+// isAhead is how far the API's clock is ahead of this machine's.
+func (c *Client) isAhead() time.Duration { return time.Duration(c.ahead.Load()) }
+
 // now is the time by the API's clock.
-func (c *Client) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *Client) now() time.Time { return time.Now().Add(c.isAhead()) }
 
 // tell has the budget know how a request ended, and whether it was a trial that was answered, and reports whether an account was banned that others share no ban with.
 func (c *Client) tell(ctx context.Context, draw budget.Draw, trial bool, err error) (account bool) {

@@ -74,7 +74,7 @@ func written(r catalog.MarkResult, start bool, batch []settled) []*record.Writte
 		twice := seen[episode]
 		seen[episode] = true
 		switch {
-		case r.AlreadyWatched(), twice, entryAlone && i > 0, start && !r.Created:
+		case r.AlreadyWatched(), twice, entryAlone && i > 0, start && !changed:
 			continue
 		case entryAlone:
 			all[i] = &record.Written{EntryAlone: true, Created: r.Created, Completed: r.Completed}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/task"
 )
 
 // Hold is how long HoldTx has a record wait.
@@ -91,7 +92,7 @@ func ReclaimTx(ctx context.Context, tx *sql.Tx, owner, id int64) (w Work, claime
 	if err != nil || len(works) == 0 {
 		return Work{}, false, err
 	}
-	return works[0], true, nil
+	return works[0], true, OfTaskTx(ctx, tx, task.IDOf(ctx), time.Now(), id)
 }
 
 // Held are the records that an incarnation works on, as far as the database knows.

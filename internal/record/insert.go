@@ -4,17 +4,19 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/watch"
 )
 
 // Insert adds a received record for event within tx. The caller publishes the id on the Feed after the commit.
 func Insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, now time.Time) (int64, error) {
-	return insert(ctx, tx, event, test, Received, 0, 0, now)
+	return insert(ctx, tx, task.IDOf(ctx), event, test, Received, 0, 0, now)
 }
 
 // InsertAll is Insert for some events, with few statements. The ids are in the order of the events.
@@ -22,7 +24,7 @@ func InsertAll(ctx context.Context, tx *sql.Tx, events []watch.Event, test bool,
 	for rows := range db.Groups(events) {
 		var args []any
 		for _, event := range rows {
-			one, err := insertArgs(event, test, Received, 0, 0, now)
+			one, err := insertArgs(task.IDOf(ctx), event, test, Received, 0, 0, now)
 			if err != nil {
 				return nil, err
 			}
@@ -73,12 +75,12 @@ func InsertPast(ctx context.Context, tx *sql.Tx, p Past) (id int64, err error) {
 // The statement that adds records.
 const (
 	insertInto = `INSERT INTO records (status, is_test, source, action, media_type, user_name, title, original_title,
-		season, episode, release_date, account_id, owner, attempts, event, source_label, created_at, updated_at) VALUES `
-	insertRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(CAST(? AS BIGINT), 0), ?, ?, ?, ?, ?, ?)`
+		season, episode, release_date, account_id, owner, attempts, event, source_label, created_at, updated_at, task_id) VALUES `
+	insertRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(CAST(? AS BIGINT), 0), ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// insertArgs are the values of a row; owner has it in hand, accountID 0 leaves it unrouted.
-func insertArgs(event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) ([]any, error) {
+// insertArgs are the values of a row; owner has it in hand, accountID 0 leaves it unrouted. by is the task by which it came; 0 for none.
+func insertArgs(by int64, event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) ([]any, error) {
 	text, err := json.Marshal(event)
 	if err != nil {
 		return nil, fmt.Errorf("encode event: %w", err)
@@ -89,12 +91,12 @@ func insertArgs(event watch.Event, test bool, status Status, owner, accountID in
 	}
 	return []any{
 		status, test, event.Source, event.Action, event.Media, event.UserName, event.Title, event.OriginalTitle,
-		event.Season, event.Episode, event.AirDate.String(), accountID, owner, attempts, string(text), event.Label, now.UnixMilli(), now.UnixMilli(),
+		event.Season, event.Episode, event.AirDate.String(), accountID, owner, attempts, string(text), event.Label, now.UnixMilli(), now.UnixMilli(), by,
 	}, nil
 }
 
-func insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) (id int64, err error) {
-	args, err := insertArgs(event, test, status, owner, accountID, now)
+func insert(ctx context.Context, tx *sql.Tx, by int64, event watch.Event, test bool, status Status, owner, accountID int64, now time.Time) (id int64, err error) {
+	args, err := insertArgs(by, event, test, status, owner, accountID, now)
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +111,7 @@ func (s *Store) InsertClaimed(ctx context.Context, event watch.Event, test bool,
 	now := time.Now()
 	var id int64
 	err := s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		id, err = insert(ctx, tx, event, test, Processing, owner, 0, now)
+		id, err = insert(ctx, tx, task.IDOf(ctx), event, test, Processing, owner, 0, now)
 		return err
 	})
 	if err != nil {
@@ -128,17 +130,16 @@ func (s *Store) Assign(ctx context.Context, w Work, accountIDs []int64) error {
 	var added []int64
 	err := s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		added = nil
-		result, err := tx.ExecContext(ctx, `UPDATE records SET account_id = ? WHERE id = ? AND owner = ?`, accountIDs[0], w.ID, w.Owner)
+		var by int64
+		err := tx.QueryRowContext(ctx, `UPDATE records SET account_id = ? WHERE id = ? AND owner = ? RETURNING task_id`, accountIDs[0], w.ID, w.Owner).Scan(&by)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrMoved
+		}
 		if err != nil {
 			return fmt.Errorf("assign record %d: %w", w.ID, err)
 		}
-		if n, err := result.RowsAffected(); err != nil {
-			return fmt.Errorf("assign record %d: %w", w.ID, err)
-		} else if n == 0 {
-			return ErrMoved
-		}
 		for _, account := range accountIDs[1:] {
-			id, err := insert(ctx, tx, w.Event, w.Test, Received, 0, account, now)
+			id, err := insert(ctx, tx, by, w.Event, w.Test, Received, 0, account, now)
 			if err != nil {
 				return err
 			}

@@ -109,18 +109,20 @@ type Titles struct {
 // Sharers are the other records that came out as success with what m marked and are not of
 // these titles, the oldest first: they found the mark and rely on it. On an entry rely all that came out
 // with its subject, but for those that repeat the record of m.
-func (s *Store) Sharers(ctx context.Context, m Mark, own Titles) ([]int64, error) {
+//
+// Those that came out within beside do not count: what is undone is all that was done there.
+func (s *Store) Sharers(ctx context.Context, m Mark, own Titles, beside Writings) ([]int64, error) {
 	var sharers []int64
 	err := db.Each(ctx, s.db.Read(), fmt.Sprintf("look who shares a mark of record %d", m.RecordID), func(row db.Row) error {
-		var id int64
+		var id, updated, by int64
 		var title string
 		var alike bool
-		err := row.Scan(&id, &title, &alike)
-		if !alike || !own.Same(title) {
+		err := row.Scan(&id, &title, &updated, &by, &alike)
+		if (!alike || !own.Same(title)) && !beside.holds(time.UnixMilli(updated), by) {
 			sharers = append(sharers, id)
 		}
 		return err
-	}, `SELECT id, title, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ?
+	}, `SELECT id, title, updated_at, task_id, COALESCE(season, -1) = COALESCE(?, -1) AND (media_type = 'movie') = ?
 			AND (NOT ? OR (SELECT own.episode_id = records.episode_id AND own.action = records.action FROM records own WHERE own.id = ?)) FROM records
 		WHERE status = 'success' AND action = 'watched' AND account_id = ? AND subject_id = ? AND (episode_id = ? OR ?) AND id <> ? ORDER BY id`,
 		own.Season, own.Film, m.Created, m.RecordID, m.AccountID, m.SubjectID, m.EpisodeID, m.Created, m.RecordID)
@@ -183,12 +185,16 @@ func DropMarkTx(ctx context.Context, tx *sql.Tx, m Mark) error {
 	return nil
 }
 
-// HandMarkTx makes a mark that of another record, within tx.
+// HandMarkTx makes a mark that of another record, within tx, as if that had written it when it came out.
 func HandMarkTx(ctx context.Context, tx *sql.Tx, m Mark, to int64) error {
 	if err := DropMarkTx(ctx, tx, m); err != nil {
 		return err
 	}
-	m.RecordID = to
+	var came int64
+	if err := tx.QueryRowContext(ctx, `SELECT updated_at FROM records WHERE id = ?`, to).Scan(&came); err != nil {
+		return fmt.Errorf("look when record %d came out: %w", to, err)
+	}
+	m.RecordID, m.Written = to, time.UnixMilli(came)
 	return addMark(ctx, tx, m)
 }
 

@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/task"
 )
 
 // SettleTx writes an outcome and its trace within tx, of a record that its owner has in hand: InHandTx tells. The caller publishes the
@@ -66,11 +67,14 @@ func RequeueTx(ctx context.Context, tx *sql.Tx, id int64) (bool, error) {
 	return len(requeued) == 1, err
 }
 
-// RequeueAllTx is RequeueTx for some records. It answers those that are sent, in their order.
+// RequeueAllTx is RequeueTx for some records. It answers those that are sent, in their order. What they write is of the task of ctx, if
+// there is one.
 func RequeueAllTx(ctx context.Context, tx *sql.Tx, ids []int64) ([]int64, error) {
 	list, args := db.In(ids)
-	requeued, err := db.Values[int64](ctx, tx, "requeue records", `UPDATE records SET status = 'received', lease_until = 0, updated_at = ?
-		WHERE id IN `+list+` AND status NOT IN ('received', 'processing') RETURNING id`, append([]any{time.Now().UnixMilli()}, args...)...)
+	by := task.IDOf(ctx)
+	requeued, err := db.Values[int64](ctx, tx, "requeue records", `UPDATE records SET status = 'received', lease_until = 0, updated_at = ?,
+			task_id = CASE WHEN CAST(? AS BIGINT) = 0 THEN task_id ELSE CAST(? AS BIGINT) END
+		WHERE id IN `+list+` AND status NOT IN ('received', 'processing') RETURNING id`, append([]any{time.Now().UnixMilli(), by, by}, args...)...)
 	slices.Sort(requeued)
 	return requeued, err
 }

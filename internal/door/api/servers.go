@@ -169,7 +169,7 @@ func (w Servers) registerHistory(s *server) {
 		Method: http.MethodPost, Path: "/api/tasks/{id}/undo", OperationID: "undo-task", Tags: []string{"Tasks"},
 		Summary: "Undo a task",
 		Description: "Starts a task that restores what the task with the id has written to a media server, as far as nobody changed it there since. " +
-			"Tasks of other kinds cannot be undone.",
+			"What tasks of other kinds have written is taken back by POST /api/undo.",
 		DefaultStatus: http.StatusAccepted, Errors: errs[:2],
 	}, func(ctx context.Context, in *ByID) (*JSON[startedTask], error) {
 		return started(w.Service.Undo(ctx, in.ID))

@@ -169,9 +169,9 @@ func (c *correcting) takeAllBack(ctx context.Context, plans []*plan) (goOn []*pl
 	}
 	message := correctedTo.With(c.mapping.SubjectID)
 	for _, group := range byEntry(wrong) {
-		back, err := c.takeBack(ctx, group, c.all, message, func(ctx context.Context, tx *sql.Tx, back []takenBack) error {
+		back, err := c.takeBack(ctx, group, taking{together: c.all, message: message, end: func(ctx context.Context, tx *sql.Tx, back []takenBack) error {
 			return c.endTx(ctx, tx, plans, back)
-		})
+		}})
 		if ctx.Err() == nil && err != nil {
 			c.Engine.Log.WarnContext(ctx, "cannot take back marks", "subject_id", group[0].SubjectID, "records", len(group), "error", err)
 			for _, m := range group {

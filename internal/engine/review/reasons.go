@@ -17,6 +17,8 @@ var (
 	ErrNotCorrected = reason.New("record_not_corrected", "this record has no correction that could be undone", "这条记录没有可撤销的更正").For(reason.Conflict)
 	// ErrCorrecting is returned by Correct while another correction of the record runs.
 	ErrCorrecting = reason.New("record_correcting", "this record is being corrected already", "这条记录正在更正").For(reason.Conflict)
+	// ErrTaskRuns is returned by UndoWritings for a task that has not ended.
+	ErrTaskRuns = reason.New("undo_task_runs", "the task is still running: wait for it or cancel it, then undo it", "该后台任务仍在运行：请等它结束或取消它，再撤销").For(reason.Conflict)
 	// ErrInWork is what an *InWorkError is.
 	ErrInWork = reason.New("answer_in_work", "records of this answer are being processed: try again in a moment", "相关记录正在处理：请稍后再试").For(reason.Conflict)
 )
@@ -56,7 +58,21 @@ var (
 	markOpened       = reason.New("mark_opened", "the mark was taken back from the list of {account}, and the entry is no longer completed there", "标记已从 {account} 的列表中撤回，条目不再是“看过”")
 	entryFinished    = reason.New("subject_finished", "the entry is completed again on the list of {account}, as it was before the re-watch", "条目在 {account} 的列表中已恢复为重看之前的“看过”")
 	entryKept        = reason.New("subject_kept", "the entry on the list of {account} stays as it is, for its state was changed since", "条目在 {account} 列表中的状态此后已改变，保持不变")
+	entrySetBack     = reason.New("entry_set_back", "the entry on the list of {account} is in the state again that it had before", "{account} 列表中的该条目已恢复为之前的状态")
+	markKept         = reason.New("mark_kept", "the mark on the list of {account} stays, because the person has set it since", "{account} 列表中的标记保留，因为之后由本人重新设置过")
 	markRemoved      = reason.New("mark_removed", "the mark was taken back from the list of {account}", "标记已从 {account} 的列表中撤回")
+)
+
+// How an undo goes, and what the records say that lose their marks.
+var (
+	undoneSoFar     = reason.New("undone_so_far", "{back} marks taken back, {kept} kept", "已撤回 {back} 个标记，保留 {kept} 个")
+	undoWaits       = reason.New("undo_waits", "waiting for {count} records of the task that are on their way", "正在等待该任务仍在处理的 {count} 条记录")
+	undoUnreachable = reason.New("undo_unreachable", "Bangumi cannot be reached; {done} of {count} entries are done: start the undo again later, it goes on where it stopped",
+		"无法连接 Bangumi；已完成 {done}/{count} 个条目：请稍后再次撤销，会从中断处继续")
+	undoStuck = reason.New("undo_stuck", "{failed} of {count} entries could not be taken back and stay as they were: the table says why; then start the undo again",
+		"{count} 个条目中有 {failed} 个没能撤回，保持原样：原因见表格；处理后请再次撤销")
+	taskUndone = reason.New("task_undone", "task {task} was undone", "后台任务 {task} 已撤销")
+	spanUndone = reason.New("span_undone", "what was written in this time was undone", "这段时间写入的内容已撤销")
 )
 
 // How a correction goes.

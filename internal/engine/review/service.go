@@ -2,8 +2,10 @@ package review
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
+	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/engine"
@@ -11,6 +13,7 @@ import (
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/record"
 	"watchmark/internal/watch"
 )
 
@@ -94,6 +97,7 @@ func (s *Service) runAgain(ctx context.Context, kind string, about int64, ids []
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	since := time.Now()
 	t, err := s.Engine.Tasks.Start(ctx, task.Spec{Kind: kind, About: about}, func(ctx context.Context, t *task.Task) error {
 		for _, id := range ids {
 			defer s.Engine.Follow(id, t)()
@@ -108,6 +112,11 @@ func (s *Service) runAgain(ctx context.Context, kind string, about int64, ids []
 	})
 	if errors.Is(err, task.ErrStopping) {
 		return nil, nil
+	}
+	if err == nil { // before they are worked on, as far as nobody else has woken the engine
+		err = s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
+			return record.OfTaskTx(ctx, tx, t.Status().ID, since, ids...)
+		})
 	}
 	return t, err
 }

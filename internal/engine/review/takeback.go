@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"watchmark/internal/catalog"
@@ -50,8 +49,13 @@ type takenBack struct {
 	heldMark
 	// sharer is the record that the mark was left to; 0 when it was taken back.
 	sharer int64
-	// reopened: the subject went from done to doing, finished: from doing to done. left: the entry was dropped and hidden.
-	reopened, finished, left bool
+	// reopened: the subject went from done to doing, finished: from doing to done. left: the entry was dropped and hidden. setBack: it went
+	// back to the state it had.
+	reopened, finished, left, setBack bool
+	// kept: the mark is the person's by now and stays. touched: the entry stays, because the person changed it.
+	kept, touched bool
+	// cleared: its episode was marked, and is not any more.
+	cleared bool
 	// message is what became of it, for people.
 	message reason.Reason
 }
@@ -63,6 +67,20 @@ func (t takenBack) isThatLeftBy(before takenBack) bool {
 
 // ending writes what becomes of the records whose marks were taken back, in the transaction that forgets the marks.
 type ending func(ctx context.Context, tx *sql.Tx, taken []takenBack) error
+
+// taking says how marks are taken back.
+type taking struct {
+	// together are the records that lose their marks with them: what these found does not count as relied on.
+	together []int64
+	message  reason.Reason
+	// undo takes back all that was done to the entry, leaves what the person changed since, and what any other record found but those
+	// that came out within beside.
+	undo   bool
+	beside record.Writings
+	// dry changes nothing.
+	dry bool
+	end ending
+}
 
 // takeBackAll removes all marks of some records, entry by entry, and ends the records as
 // ignored. After an error the marks of further entries are as they were.
@@ -83,20 +101,26 @@ func (s *Service) takeBackAll(ctx context.Context, ids []int64, message reason.R
 	}
 	var all []takenBack
 	for _, group := range byEntry(held) {
-		taken, err := s.takeBack(ctx, group, ids, message, func(ctx context.Context, tx *sql.Tx, taken []takenBack) error {
-			for _, t := range taken {
-				if err := record.IgnoreTx(ctx, tx, t.RecordID, t.message); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		taken, err := s.takeBack(ctx, group, taking{together: ids, message: message, end: ignoreTx})
 		if err != nil {
 			return all, err
 		}
 		all = append(all, taken...)
 	}
 	return all, nil
+}
+
+// ignoreTx ends records whose marks were taken back.
+func ignoreTx(ctx context.Context, tx *sql.Tx, taken []takenBack) error {
+	for _, t := range taken {
+		if t.kept {
+			continue
+		}
+		if err := record.IgnoreTx(ctx, tx, t.RecordID, t.message); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // byEntry groups marks by the list entry they are on, in the order given.
@@ -119,25 +143,28 @@ func byEntry(marks []heldMark) [][]heldMark {
 	return groups
 }
 
-// takeBack removes marks of one entry from its list. What a record of those given in together found does not count as
-// relied on, for they lose their marks too. Nothing is stored when the catalog fails: the records stay as they were. A
+// takeBack removes marks of one entry from its list. Nothing is stored when the catalog fails: the records stay as they were. A
 // crash leaves no record between its mark and its end, which are one transaction.
-func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int64, message reason.Reason, end ending) ([]takenBack, error) {
+func (s *Service) takeBack(ctx context.Context, group []heldMark, how taking) ([]takenBack, error) {
 	subject := group[0].SubjectID
 	a, err := s.Engine.Accounts.Get(ctx, group[0].AccountID)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := s.share(ctx, group, together)
+	taken, err := s.share(ctx, group, how)
 	if err != nil {
 		return nil, err
+	}
+	if how.dry {
+		_, err := s.unmark(ctx, a, taken, how)
+		return taken, err
 	}
 	entry, err := s.Engine.Entries.Take(ctx, a.ID, subject)
 	if err != nil {
 		return nil, err
 	}
 	defer entry.Done()
-	result, err := s.unmark(entry.With(ctx), a, subject, taken)
+	done, err := s.unmark(entry.With(ctx), a, taken, how)
 	if err != nil {
 		if failed := entry.Give(context.WithoutCancel(ctx), catalog.Rest(err)); failed != nil {
 			err = errors.Join(err, failed)
@@ -146,8 +173,7 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 	}
 	for i := range taken {
 		t := &taken[i]
-		t.reopened, t.finished, t.left = result.Reopened, result.Finished, result.Left
-		t.message = takenBackBecause.With(message, t.words(a.Username))
+		t.message = takenBackBecause.With(how.message, t.words(a.Username))
 	}
 	err = s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error {
 		if err := entry.GiveTx(ctx, tx, 0); err != nil {
@@ -158,18 +184,10 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 				return err
 			}
 		}
-		if err := end(ctx, tx, taken); err != nil {
+		if err := how.end(ctx, tx, taken); err != nil {
 			return err
 		}
-		if result.Left {
-			if err := record.LeftTx(ctx, tx, a.ID, subject); err != nil {
-				return err
-			}
-		}
-		if !result.Reopened && !result.Left {
-			return nil
-		}
-		return record.ReopenedTx(ctx, tx, a.ID, subject)
+		return done.storeTx(ctx, tx, a.ID, subject, taken)
 	})
 	entry.Done()
 	if err != nil {
@@ -177,22 +195,26 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, together []int
 	}
 	for _, t := range taken {
 		s.Engine.Log.InfoContext(ctx, "mark taken back", "record_id", t.RecordID, "account", a.Username, "subject_id", t.SubjectID, "episode_id", t.EpisodeID,
-			"left_to_record", t.sharer, "subject_reopened", t.reopened, "entry_dropped", t.left)
+			"left_to_record", t.sharer, "left_to_person", t.kept, "subject_reopened", t.reopened, "entry_dropped", t.left)
 		s.Engine.Records.Feed.Publish(t.RecordID)
 	}
 	return taken, nil
 }
 
-// share finds for each mark the record of another title that relies on it.
-func (s *Service) share(ctx context.Context, group []heldMark, together []int64) ([]takenBack, error) {
+// share finds for each mark the record that relies on it: one of another title, and for an undo any other one.
+func (s *Service) share(ctx context.Context, group []heldMark, how taking) ([]takenBack, error) {
 	var taken []takenBack
 	for _, m := range group {
-		sharers, err := s.Engine.Records.Sharers(ctx, m.Mark, titlesOf(m.of, false))
+		titles := titlesOf(m.of, false)
+		if how.undo {
+			titles.Same = func(string) bool { return false }
+		}
+		sharers, err := s.Engine.Records.Sharers(ctx, m.Mark, titles, how.beside)
 		if err != nil {
 			return nil, err
 		}
 		t := takenBack{heldMark: m}
-		if i := slices.IndexFunc(sharers, func(id int64) bool { return !slices.Contains(together, id) }); i >= 0 {
+		if i := slices.IndexFunc(sharers, func(id int64) bool { return !slices.Contains(how.together, id) }); i >= 0 {
 			t.sharer = sharers[i]
 		}
 		taken = append(taken, t)
@@ -200,43 +222,103 @@ func (s *Service) share(ctx context.Context, group []heldMark, together []int64)
 	return taken, nil
 }
 
-// unmark removes from a list what nobody else relies on. Without that the list is not asked.
-func (s *Service) unmark(ctx context.Context, a account.Account, subject catalog.SubjectID, taken []takenBack) (catalog.UnmarkResult, error) {
-	written, sure := map[catalog.EpisodeID]catalog.Writing{}, map[catalog.EpisodeID]bool{}
-	back := catalog.TakeBack{Written: written}
-	remove, wrote := false, false // wrote: not only that it was set back to doing
+// unmarked is what the catalog said of an entry, and what was asked of it.
+type unmarked struct {
+	catalog.UnmarkResult
+	asked catalog.TakeBack
+}
+
+// storeTx keeps what became of the entry, within tx.
+func (u unmarked) storeTx(ctx context.Context, tx *sql.Tx, account int64, subject catalog.SubjectID, taken []takenBack) error {
+	if u.asked.Leave && !u.Left && u.Was != catalog.Dropped { // it was noted before
+		if err := record.ResumedTx(ctx, tx, account, subject); err != nil {
+			return err
+		}
+	}
+	for _, t := range taken {
+		if t.Changed && !t.isRewatch() && t.sharer == 0 && !t.kept && !u.Left && u.Back == 0 {
+			if err := record.HandChangeTx(ctx, tx, t.Mark); err != nil {
+				return err
+			}
+		}
+	}
+	if u.asked.Reopen && (u.Was != catalog.Done || u.Reopened || u.Left || u.Back != 0) {
+		return record.ReopenedTx(ctx, tx, account, subject)
+	}
+	return nil
+}
+
+// unmark removes from a list what nobody else relies on, and notes what became of each mark. Without that the list is not asked. That an
+// entry is to be dropped is stored first: else a crash in between would leave an entry dropped, which is the person's word.
+func (s *Service) unmark(ctx context.Context, a account.Account, taken []takenBack, how taking) (done unmarked, err error) {
+	subject := taken[0].SubjectID
+	back, wrote := asked(taken, how)
+	if back == nil {
+		return unmarked{}, nil
+	}
+	if wrote {
+		if back.Reopen, err = s.Engine.Records.Completed(ctx, a.ID, subject); err != nil {
+			return unmarked{}, err
+		}
+	}
+	if back.Leave && !how.dry {
+		err := s.Engine.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *sql.Tx) error { return record.LeftTx(ctx, tx, a.ID, subject) })
+		if err != nil {
+			return unmarked{}, err
+		}
+	}
+	result, err := s.Engine.Lists.Unmark(ctx, a, subject, *back)
+	if err != nil {
+		return unmarked{}, err
+	}
+	if back.Leave && result.Was == catalog.Dropped { // by a try that was cut off
+		result.Left, err = s.Engine.Records.Left(ctx, a.ID, subject)
+	}
+	for i := range taken {
+		t := &taken[i]
+		t.reopened, t.finished, t.left, t.setBack, t.touched = result.Reopened, result.Finished, result.Left, result.Back != 0, result.Touched
+		t.cleared = slices.Contains(result.Cleared, t.EpisodeID)
+		t.kept = how.undo && t.sharer == 0 && slices.Contains(result.Kept, t.EpisodeID)
+	}
+	return unmarked{result, *back}, err
+}
+
+// asked is what the catalog is to take back; nil when others rely on all of it. wrote is set for more than that the entry was set back to doing.
+func asked(taken []takenBack, how taking) (all *catalog.TakeBack, wrote bool) {
+	back := catalog.TakeBack{Written: map[catalog.EpisodeID]catalog.Writing{}, IfEmpty: true, Dry: how.dry}
+	remove := false
 	for _, t := range taken {
 		if t.sharer != 0 {
 			continue
 		}
 		remove = true
-		if t.EpisodeID != 0 {
-			back.Episodes = append(back.Episodes, t.EpisodeID)
-		}
 		if t.isRewatch() {
 			back.Finish = true
 			continue
 		}
 		wrote = true
-		if !t.Intended.IsZero() {
-			written[t.EpisodeID] = catalog.Writing{Intended: t.Intended}
-		} else {
-			sure[t.EpisodeID] = true // of another record
+		back.Leave = back.Leave || t.Created || how.undo && t.Changed && t.Was == 0
+		back.IfEmpty = back.IfEmpty && !t.Created
+		if t.Changed && (how.undo || t.EpisodeID == 0) {
+			back.Was = t.Was
 		}
-		back.Leave = back.Leave || t.Created
+		if t.EpisodeID == 0 {
+			continue
+		}
+		back.Episodes = append(back.Episodes, t.EpisodeID)
+		w := catalog.Writing{Intended: t.Intended}
+		if how.undo && t.Intended.IsZero() {
+			w.Until = t.Written
+		}
+		if before, twice := back.Written[t.EpisodeID]; twice { // one of both is enough
+			w = before.Or(w)
+		}
+		back.Written[t.EpisodeID] = w
 	}
 	if !remove {
-		return catalog.UnmarkResult{}, nil
+		return nil, false
 	}
-	maps.DeleteFunc(written, func(id catalog.EpisodeID, _ catalog.Writing) bool { return sure[id] })
-	var err error
-	if !wrote {
-		return s.Engine.Lists.Unmark(ctx, a, subject, back)
-	}
-	if back.Reopen, err = s.Engine.Records.Completed(ctx, a.ID, subject); err != nil {
-		return catalog.UnmarkResult{}, err
-	}
-	return s.Engine.Lists.Unmark(ctx, a, subject, back)
+	return &back, wrote
 }
 
 // storeTx forgets the mark within tx, or hands it to the record that relies on it, and closes the task of its record.
@@ -266,7 +348,11 @@ func (t takenBack) words(username string) reason.Reason {
 		return entryFinished.With(username)
 	case t.isRewatch():
 		return entryKept.With(username)
-	case t.Created && t.left:
+	case t.kept:
+		return markKept.With(username)
+	case t.setBack:
+		return entrySetBack.With(username)
+	case t.left:
 		return entryDropped.With(username)
 	case t.Created:
 		return entryStays.With(username)

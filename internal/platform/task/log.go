@@ -27,6 +27,15 @@ func With(ctx context.Context, t *Task) context.Context {
 	return context.WithValue(ctx, tasksKey{}, append(tasks[:len(tasks):len(tasks)], t))
 }
 
+// IDOf is the id of the task that does the work of ctx; 0 for none.
+func IDOf(ctx context.Context) int64 {
+	tasks, _ := ctx.Value(tasksKey{}).([]*Task)
+	if len(tasks) == 0 {
+		return 0
+	}
+	return tasks[len(tasks)-1].Status().ID
+}
+
 // Handler is next, which also writes to the logs of the tasks of a record's context.
 // Nothing is masked here: put it behind the masking handler.
 func Handler(next slog.Handler) slog.Handler { return &handler{next: next} }
