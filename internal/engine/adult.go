@@ -12,25 +12,25 @@ import (
 	"watchmark/internal/record"
 )
 
-// ruleOnAdult applies to a matched record what its account wants done with adult titles, and reports whether that was its end. A rule that
-// does not mark them as all others needs to know whether this is one: what is not known is read before anything is written.
-func (e *Engine) ruleOnAdult(ctx, work context.Context, s *settled) (over bool) {
+// ruleOnAdult applies to a matched record what its account wants done with adult titles, and reports whether that was its end; again is
+// as conclude answers then. A rule that does not mark them as all others needs to know whether this is one: what is not known is read
+// before anything is written.
+func (e *Engine) ruleOnAdult(ctx, work context.Context, s *settled) (over, again bool) {
 	s.private = false
 	rule := e.adultRule(s.account)
 	if rule == account.MarkAdult {
-		return false
+		return false, false
 	}
 	start := time.Now()
 	isAdult, err := e.isAdult(ctx, s.account, s.trace.Result)
 	switch {
 	case err == nil && !isAdult:
-		return false
+		return false, false
 	case err == nil && rule == account.PrivateAdult:
 		s.private = true
-		return false
-	case ctx.Err() != nil:
-		e.release(s.work)
-		return true
+		return false, false
+	case isOwn(ctx, err):
+		return true, e.fail(ctx, s.work, err)
 	case err == nil:
 		s.outcome = record.Outcome{Status: record.Ignored, Message: adultSkipped.With(s.account.Username)}
 		step := match.Step{
@@ -50,7 +50,7 @@ func (e *Engine) ruleOnAdult(ctx, work context.Context, s *settled) (over bool) 
 	if len(batch) > 0 {
 		e.settle(work, batch)
 	}
-	return true
+	return true, false
 }
 
 // adultRule is what an account wants done with adult titles.

@@ -85,7 +85,7 @@ func (m *matcher) Blocked(ctx context.Context, event watch.Event) (match.Trace, 
 func (m *matcher) Match(ctx context.Context, event watch.Event) match.Trace {
 	rules, err := m.rules(ctx)
 	if err != nil {
-		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: reason.Of(err)}}
+		return match.Trace{Result: match.Result{Status: match.Unreachable, Reason: reason.Of(err)}, Err: err}
 	}
 	return m.matchBy(ctx, event, rules)
 }

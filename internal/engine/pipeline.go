@@ -83,8 +83,8 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) (again bool) {
 	}
 	switch result := s.trace.Result; result.Status {
 	case match.Matched:
-		if e.ruleOnAdult(ctx, work, &s) {
-			return false
+		if over, again := e.ruleOnAdult(ctx, work, &s); over {
+			return again
 		}
 		if s.account.DryRun {
 			e.settle(work, []settled{e.asDryRun(ctx, s)})
