@@ -29,6 +29,7 @@ import (
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
+	"watchmark/internal/tell/word"
 	"watchmark/internal/upkeep/diagnose"
 	"watchmark/internal/upkeep/snapshot"
 	"watchmark/internal/upkeep/update"
@@ -51,6 +52,7 @@ type App struct {
 	plays     *device.Store
 	tracker   *tracker.Service
 	snapshots *snapshot.Service
+	words     *word.Service
 	// watcher follows media servers with people's own logins.
 	watcher *watcher.Service
 	// importer takes in what media servers remember.
@@ -147,6 +149,7 @@ func (a *App) build(ctx context.Context, o Options) error {
 		return err
 	}
 	a.buildEngine()
+	a.words = word.NewService(word.Config{DB: a.db, Accounts: a.Accounts, Lists: a.clients, Entries: a.entries, Notices: a.Notices, Log: a.log})
 	a.tracker = a.newTracker()
 	a.watcher = a.newWatcher()
 	a.importer = a.newImporter()
@@ -201,7 +204,7 @@ func (a *App) buildEngine() {
 	a.entries = entries.New(a.db, a.self)
 	matcher := a.Matcher()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Replica: a.self, Entries: a.entries, Ask: review.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
+		DB: a.db, Records: a.Records, Replica: a.self, Entries: a.entries, Ask: review.AskTx, Word: word.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
 		Fresh: func(ctx context.Context) error {
 			if a.db.Alone() {
 				return nil

@@ -29,6 +29,7 @@ func (a *App) newSnapshots() *snapshot.Service {
 		Written: a.Records.Written,
 		Entries: a.entries,
 		Resumed: record.ResumedTx,
+		Seen:    a.words.Seen,
 		Code: func(id catalog.SubjectID) int {
 			table, _ := a.Dataset.Table()
 			if table == nil {

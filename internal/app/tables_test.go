@@ -20,7 +20,7 @@ var owners = map[string]string{
 	"nas_state": "source/nas", "nas_plays": "source/nas", "device_plays": "source/device", "imported_items": "source/importer", "snapshots": "upkeep/snapshot", "listed_entries": "upkeep/snapshot", "restores": "upkeep/snapshot", "restore_rows": "upkeep/snapshot",
 	"tracker_users": "source/tracker", "tracker_plays": "source/tracker", "tracker_titles": "source/tracker", "tracker_mail": "source/tracker",
 	"media_logins": "source/watcher", "media_plays": "source/watcher", "media_held": "source/watcher", "media_writes": "source/watcher",
-	"notices": "tell/notify", "notice_states": "tell/notify", "notification_channels": "tell/notify", "notification_rules": "tell/notify",
+	"asked_words": "tell/word", "notices": "tell/notify", "notice_states": "tell/notify", "notification_channels": "tell/notify", "notification_rules": "tell/notify",
 	"notification_cooldowns": "tell/notify", "deliveries": "tell/notify",
 	"llm_usage": "tell/llm", "summary_jobs": "tell/summary", "summary_results": "tell/summary", "airing_days": "tell/summary",
 	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "corrections": "engine/review", "moved_records": "upkeep/movein", "pending_upgrades": "upkeep/oldtexts",

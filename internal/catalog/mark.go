@@ -33,6 +33,10 @@ type MarkResult struct {
 	// Created: the entry was made, as doing. Moved: it went from wish or on hold
 	// to doing. Completed: it went to done.
 	Created, Moved, Completed bool
+	// Ended: the last main episode was marked now, whatever became of the entry; it is set with Completed, too.
+	Ended bool
+	// Rated: the entry had a rating before.
+	Rated bool
 	// Resumed: the entry that was Created is one that this service had left.
 	Resumed bool
 	// Wrote is set beside an error after which some of it may have been written.
@@ -70,6 +74,7 @@ func (m *Marker) Mark(ctx context.Context, req MarkRequest) (result MarkResult, 
 	ctx = forMark(ctx)
 	err = m.turn(ctx, &req.ListEntry, func() (err error) {
 		result, err = req.mark(ctx)
+		result.Ended = result.Ended || result.Completed
 		return err
 	})
 	if err != nil {
@@ -84,7 +89,7 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 		return MarkResult{}, err
 	}
 	req.Episodes = unique(req.Episodes)
-	result := MarkResult{Was: entry.Type, Username: req.Username}
+	result := MarkResult{Was: entry.Type, Username: req.Username, Rated: entry.rated}
 	if entry.Type == Done {
 		return req.markedBefore(ctx, result)
 	}
@@ -149,6 +154,7 @@ func (req *MarkRequest) mark(ctx context.Context) (MarkResult, error) {
 			return MarkResult{}, err
 		}
 	}
+	result.Ended = result.NotCompleted == nil && result.NotMoved == nil && before.ends(entry.eps, missing)
 	return result, nil
 }
 

@@ -15,6 +15,8 @@ type listed struct {
 	marked int
 	// eps is Subject.Eps; 0 is not known.
 	eps int
+	// rated: it has a rating.
+	rated bool
 }
 
 // mayBeCompletedBy reports whether so many marks more may be all that the subject was waiting for.
@@ -70,6 +72,13 @@ func (e *ListEntry) marksOf(ctx context.Context, episodes []EpisodeID) ([]episod
 // has reports whether an episode is among the marks that were read, by the number that the catalog counts it as.
 func (p progress) has(number int) bool {
 	return slices.ContainsFunc(p.marks, func(m episodeMark) bool { return m.Episode.Ep == float64(number) })
+}
+
+// ends reports whether the last main episode of a subject with so many is among those given.
+func (p progress) ends(eps int, episodes []EpisodeID) bool {
+	return eps > 0 && slices.ContainsFunc(p.marks, func(m episodeMark) bool {
+		return m.Episode.Type == Main && m.Episode.Ep == float64(eps) && slices.Contains(episodes, m.Episode.ID)
+	})
 }
 
 // states are the marks by episode.

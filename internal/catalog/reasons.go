@@ -97,6 +97,18 @@ var (
 	entryNotShown = reason.New("entry_not_shown", "Bangumi accepted the change but does not show it", "Bangumi 接受了改动，却没有显示")
 )
 
+// What keeps a rating and a comment from being written.
+var (
+	// ErrNotListed is returned where the entry is not on the list any more.
+	ErrNotListed = reason.New("entry_not_listed", "the entry is not on the list of this account: add it on Bangumi first", "该账号的列表中没有此条目：请先在 Bangumi 上添加").For(reason.Conflict)
+	// ErrSaidOtherwise is returned where rating or comment are not what the person saw.
+	ErrSaidOtherwise = reason.New("entry_said_otherwise", "rating or comment were changed on Bangumi meanwhile, and nothing was written: look at what is there now, and send again to replace it",
+		"其间 Bangumi 上的评分或吐槽已有改动，没有写入任何内容：请查看现在的内容，如要替换请重新发送").For(reason.Conflict)
+	errEntryLocked  = reason.New("entry_takes_nothing", "Bangumi has locked or hidden this entry: it takes neither rating nor comment", "Bangumi 已锁定或隐藏该条目，无法评分或吐槽").For(reason.Conflict)
+	errNotShown     = reason.New("entry_said_not_shown", "Bangumi accepted it but does not show it: look at the page of the entry, and try again later", "Bangumi 已接受，却没有显示：请到条目页面查看，稍后再试").For(reason.Upstream)
+	unseenCharacter = reason.New("entry_comment_character", "Bangumi takes no invisible characters, and the comment has {code}: remove it, or the emoji it belongs to", "Bangumi 不接受不可见的字符，而吐槽中有 {code}：请删除它，或它所在的表情符号")
+)
+
 // What is written only where taking away is allowed.
 var (
 	heldState   = reason.New("entry_held_state", "the state would go back from {now} to {wanted}", "状态会从“{now}”退回“{wanted}”")

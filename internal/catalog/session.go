@@ -77,6 +77,7 @@ type apiCollection struct {
 	Subject SubjectID      `json:"subject_id"`
 	Type    CollectionType `json:"type"`
 	Private bool           `json:"private"`
+	Rate    int            `json:"rate"`
 	// Marked is how many episodes have a mark, of any kind and type.
 	Marked  *int   `json:"ep_status"`
 	Changed moment `json:"updated_at"`
@@ -98,7 +99,7 @@ func (s Session) collection(ctx context.Context, username string, subject Subjec
 	if err := s.read(ctx, k, &entry, func() bool { return entry.Subject == subject && entry.known() }); err != nil {
 		return listed{}, err
 	}
-	now := listed{Type: entry.Type, changed: entry.Changed.Time, marked: -1, eps: entry.About.Eps}
+	now := listed{Type: entry.Type, changed: entry.Changed.Time, marked: -1, eps: entry.About.Eps, rated: entry.Rate > 0}
 	if entry.Marked != nil {
 		now.marked = *entry.Marked
 	}

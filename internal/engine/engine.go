@@ -22,6 +22,7 @@ import (
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/watch"
 )
 
@@ -106,7 +107,9 @@ type Config struct {
 	// Reaches is whether the catalog can be reached, as far as is known.
 	Reaches func() bool
 	// Ask asks a person about a record that comes out as review, within the transaction that settles it.
-	Ask      func(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (Asked, error)
+	Ask func(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (Asked, error)
+	// Word asks the owner of an entry for a rating and a comment when a record marked its last episode, within that transaction.
+	Word     func(ctx context.Context, tx *sql.Tx, w record.Work, a account.Account, subject catalog.SubjectID, name string) ([]notify.Notice, error)
 	Accounts Accounts
 	Matcher  Matcher
 	Lists    Lists

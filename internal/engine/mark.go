@@ -164,6 +164,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 			s.outcome = record.Outcome{Status: record.Success, Mark: marks[i], Answered: marks[i] == nil || s.work.Attempts > 1}
 			s.resumed = result.Resumed
 			s.found = s.outcome.Mark == nil
+			s.ended = result.Ended && !result.Rated && marks[i] != nil
 			s.outcome.Message = markMessage(result, s.outcome.Mark, key.start).With()
 		}
 		err = e.followRewatch(ctx, a, key.subject, batch)

@@ -11,14 +11,14 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
-	"watchmark/internal/source/importer"
 	"watchmark/internal/watch"
 )
 
 const (
 	// onePlay is how long after a play the same episode is no other play.
 	onePlay = 6 * time.Hour
-	// rewatchNews is how long after a play it may be told and still set an entry back to doing: what a history brings is over.
+	// rewatchNews is how long after a play it may be told and still set an entry back to doing, or have people asked for a rating: what a
+	// history brings is over.
 	rewatchNews = 48 * time.Hour
 	// rewatchMost is how long a re-watch lasts at most: one that was not finished by then keeps no other one from beginning.
 	rewatchMost = 90 * 24 * time.Hour
@@ -121,6 +121,12 @@ func (e *Engine) otherPlays(ctx context.Context, w record.Work, account int64, s
 	return same, before, err
 }
 
+// isLive reports whether a record is of something that was watched just now, as far as is known: no test, and nothing of the past.
+func isLive(w record.Work) bool {
+	at := playedAt(w)
+	return !w.Test && !at.IsZero() && w.CreatedAt.Sub(at) < rewatchNews
+}
+
 // playedAt is when a record's play was, as far as is known; zero when it is not. A webhook is sent when something was watched, unless it
 // says otherwise.
 func playedAt(w record.Work) time.Time {
@@ -128,7 +134,7 @@ func playedAt(w record.Work) time.Time {
 	switch {
 	case w.Event.Action != watch.Watched:
 		return time.Time{}
-	case at.After(w.CreatedAt), at.IsZero() && slices.Contains(source.Push, w.Source) && w.Event.RawEvent != importer.RunTask:
+	case at.After(w.CreatedAt), at.IsZero() && slices.Contains(source.Push, w.Source) && w.Event.RawEvent != watch.FromHistory:
 		return w.CreatedAt
 	}
 	return at

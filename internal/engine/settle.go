@@ -36,6 +36,8 @@ type settled struct {
 	rest  time.Duration
 	// resumed is set when an entry that had been left was taken up again for it.
 	resumed bool
+	// ended is set when the last episode of the entry was marked for it, and the entry has no rating.
+	ended bool
 	// online is set when the match was made without the archive because the catalog
 	// refused what the archive had led to.
 	online bool
@@ -117,7 +119,7 @@ func (e *Engine) storeAll(work context.Context, batch []settled) (stored []settl
 	ids := make([]int64, len(batch))
 	for i, s := range batch {
 		ids[i] = s.work.ID
-		if s.outcome.Status != record.Success && s.outcome.Status != record.Ignored {
+		if s.outcome.Status != record.Success && s.outcome.Status != record.Ignored || s.ended {
 			write = e.DB.Write
 		}
 	}
@@ -217,6 +219,13 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 	notices = settledBy(s.work.Event, o, kind)
 	if kind != "" {
 		notices = append(notices, news(kind, s.work.Event, o))
+	}
+	if s.ended && isLive(s.work) {
+		asked, err := e.Word(ctx, tx, s.work, s.account, o.SubjectID, o.SubjectName)
+		if err != nil {
+			return o, nil, err
+		}
+		notices = append(notices, asked...)
 	}
 	if s.resumed {
 		if err := record.ResumedTx(ctx, tx, o.AccountID, o.SubjectID); err != nil {

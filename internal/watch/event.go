@@ -29,6 +29,9 @@ const (
 // Action is what the person did with the item.
 type Action string
 
+// FromHistory is the RawEvent of what was taken in from a history, of a server or in a file.
+const FromHistory = "import"
+
 // Watched means played to the end or marked so by hand; Started means playback began.
 const (
 	Watched Action = "watched"

@@ -115,3 +115,31 @@ func (k *Client) PreviewPut(ctx context.Context, a Account, subject catalog.Subj
 	}
 	return c, nil
 }
+
+// Entry is an entry of the account's list as it is now; its Type is 0 where it is not there. Errors as Mark's.
+func (k *Client) Entry(ctx context.Context, a Account, subject catalog.SubjectID) (now catalog.Entry, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.Entry{}, err
+	}
+	e := k.entry(a, catalog.Session{}, subject)
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		e.Session = s
+		now, err = e.Read(ctx)
+		return err
+	})
+	k.rename(ctx, a, e.Username)
+	return now, err
+}
+
+// Say gives an entry of the account's list a rating and a comment; see catalog.Marker. Errors as Mark's, and those of Marker.Say.
+func (k *Client) Say(ctx context.Context, a Account, subject catalog.SubjectID, shown, wanted catalog.Said) (result catalog.SayResult, err error) {
+	if a, err = k.checked(ctx, a); err != nil {
+		return catalog.SayResult{}, err
+	}
+	err = k.as(ctx, a, func(s catalog.Session) (err error) {
+		result, err = k.Marker.Say(ctx, catalog.SayRequest{ListEntry: k.entry(a, s, subject), Shown: shown, Wanted: wanted})
+		return err
+	})
+	k.rename(ctx, a, result.Username)
+	return result, err
+}

@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/word"
 )
 
 // accountInput is a new account.
@@ -93,6 +94,7 @@ type Accounts struct {
 	}
 	Engine  *engine.Engine
 	Notices *notify.Notifier
+	Words   *word.Service
 	Masker  *secret.Masker
 	// Kick has the marks that wait sent soon: an account may be back.
 	Kick func()
@@ -144,6 +146,9 @@ func (as Accounts) register(s *server) {
 		Summary: "Remove an account", Description: "Its records stay. Marks of it that wait go on waiting, until an enabled account names the same user.",
 		Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
+		if err := as.Words.Leave(ctx, in.ID); err != nil {
+			return nil, err
+		}
 		return nil, as.Store.Delete(ctx, in.ID)
 	})
 	register(s, huma.Operation{

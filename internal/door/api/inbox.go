@@ -28,7 +28,7 @@ type NoticeAnswer struct {
 	Facts     map[string]string `json:"facts" doc:"What its text is made of."`
 	Times     int               `json:"times" doc:"How often its matter came up, of a warning or an error: this notice stands for those before it."`
 	Replaced  bool              `json:"replaced" doc:"Whether a newer notice of the same matter stands for it."`
-	SettledAt *time.Time        `json:"settled_at" doc:"When the matter was settled; null while it is open, and of what is no warning or error."`
+	SettledAt *time.Time        `json:"settled_at" doc:"When the matter was settled; null while it is open."`
 }
 
 func (n Notifications) noticeOf(e notify.Entry) NoticeAnswer {

@@ -58,6 +58,7 @@ import (
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/tell/summary"
+	"watchmark/internal/tell/word"
 	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/testkit/jobtest"
 	"watchmark/internal/testkit/logtest"
@@ -80,6 +81,7 @@ type rig struct {
 	settings  *settings.Manager
 	records   *record.Store
 	kept      *pages
+	words     *word.Service
 	questions *review.Store
 	accounts  *account.Store
 	store     *auth.Store
@@ -142,6 +144,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.questions = review.NewStore(d, mappings)
 	r.notices = newNotifier(t, d, box, masker, log)
 	r.engine = r.startEngine(d, mappings, log)
+	r.words = word.NewService(word.Config{DB: d, Accounts: r.accounts, Entries: r.engine.Entries, Notices: r.notices, Log: log})
 	scheduler := queue.New(queue.Config{
 		Queue: queue.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.lists.reachability,
 		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.lists.sign, Held: func([]int64) {}, Released: func([]int64) { r.engine.Wake() }, Log: log,
@@ -263,7 +266,7 @@ func (p *parts) resources() []api.Resource {
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},
 		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.lists.reachability, Probe: r.lists.Probe},
-		api.Accounts{Store: r.accounts, Client: r.lists, Engine: e, Notices: r.notices, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
+		api.Accounts{Store: r.accounts, Client: r.lists, Engine: e, Notices: r.notices, Words: r.words, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
 		api.Dataset{Table: r.dataset},
 		api.IDMap{Lists: r.seasons},
@@ -272,6 +275,7 @@ func (p *parts) resources() []api.Resource {
 		api.Tracker{Service: p.tracker},
 		api.Servers{Service: p.watcher},
 		api.Import{},
+		api.Words{Service: r.words},
 		api.Snapshots{Accounts: r.accounts, Watches: api.Watches{Records: r.kept, Questions: r.questions, Mappings: p.mappings}},
 		api.Notifications{Notices: r.notices},
 		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},
@@ -613,7 +617,7 @@ func (k *testAccounts) Probe(ctx context.Context) (account.Account, error) {
 func (r *rig) startEngine(d *db.DB, mappings *mapping.Store, log *slog.Logger) *testEngine {
 	self := must(replica.Join(r.t.Context(), replica.Config{DB: d, Name: "here", Log: log}))(r.t)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
+		DB: d, Records: r.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Word: word.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
 		Taken: func(context.Context, *sql.Tx, watch.Event) (bool, error) { return false, nil },
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },

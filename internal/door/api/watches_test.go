@@ -203,7 +203,7 @@ func TestAnExportThatFailsIsCutOff(t *testing.T) {
 	r.mira()
 	r.fill(3000, 1)
 	r.kept.fail = 4
-	req := must(http.NewRequestWithContext(t.Context(), "GET", r.url+"/api/accounts/1/export?format=watches", nil))(t)
+	req := must(http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/api/accounts/1/export?format=watches", nil))(t)
 	req.Header.Set("Authorization", "Bearer "+r.key)
 	res := must(http.DefaultTransport.RoundTrip(req))(t)
 	defer func() { _ = res.Body.Close() }()

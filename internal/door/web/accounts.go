@@ -20,6 +20,7 @@ type Accounts struct {
 	Records  *record.Store
 	Settings *settings.Manager
 	// Snapshots are those of the accounts' lists, whose tasks are in Tasks.
+	Words     Words
 	Snapshots *snapshot.Service
 	Tasks     *task.Registry
 }

@@ -105,6 +105,7 @@ func (g Groups) doors() []door {
 		{Key: "accounts.title", Icon: "users", Pages: []page{
 			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list},
 			{Path: "/people/{id}/list", Doc: "lists", Title: "list.title", template: "list", show: g.Accounts.listOf, scripts: []string{"restore"}},
+			{Path: "/people/{id}/entries/{subject}/word", Doc: "lists#a-word-at-the-end", template: "word", show: g.Accounts.word, scripts: []string{"word"}},
 		}},
 		{Key: "nav.messages", Icon: "send", Pages: []page{
 			{Path: "/messages", Doc: "notifications", Title: "notifications.title", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Tab: true},
@@ -247,6 +248,9 @@ func (s *site) pageName(w words, path string) (string, error) {
 	path, _, _ = strings.Cut(path, "?")
 	if strings.HasPrefix(path, serversPath+"/") {
 		path = serversPath
+	}
+	if strings.HasPrefix(path, "/people/") && strings.HasSuffix(path, "/word") {
+		return w.text("word.title")
 	}
 	if strings.HasPrefix(path, "/people/") {
 		path = "/people"

@@ -67,6 +67,7 @@ type rig struct {
 	db        *db.DB
 	records   *record.Store
 	list      readList
+	said      saidNow
 	mappings  *mapping.Store
 	questions *review.Store
 	accounts  *account.Store
@@ -238,7 +239,7 @@ func (g *rig) groups() web.Groups {
 			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
 		}},
 		Sources:       sources,
-		Accounts:      web.Accounts{Accounts: g.accounts, Records: g.records, Settings: g.settings, Snapshots: g.snapshots(), Tasks: g.tasks},
+		Accounts:      web.Accounts{Accounts: g.accounts, Records: g.records, Settings: g.settings, Snapshots: g.snapshots(), Words: &g.said, Tasks: g.tasks},
 		Notifications: web.Notifications{Notices: g.notices, Accounts: g.accounts, Records: g.records},
 		Summaries: web.Summaries{
 			Jobs: g.summaries, Airing: func(context.Context) (summary.AiringStatus, error) { return g.airing, nil }, Usage: llm.NewUsage(g.db).Report,

@@ -73,6 +73,7 @@ func shots(t *testing.T) []shot {
 	before, now := full.keepLists(t)
 	full.ran(t, snapshot.RestoreTask, 1, restored(before.ID, false), nil)
 	full.ran(t, snapshot.PreviewTask, 1, restored(before.ID, true), nil)
+	full.said.put(0, "灯塔很美。", true)
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
@@ -148,6 +149,8 @@ func shots(t *testing.T) []shot {
 		{"list", full, fmt.Sprintf("/people/1/list?from=%d&to=%d", before.ID, now.ID), true, ""},
 		{"list-restored", full, "/people/1/list", true, "#not-restored summary"},
 		{"list-entry", full, "/people/1/list?entry=900001", true, ""},
+		{"word", full, wordPath, true, ""},
+		{"word-gone", empty, wordPath, true, ""},
 		{"list-empty", full, "/people/2/list", true, ""},
 		{"servers", full, "/sources/servers", true, ""},
 		{"servers-empty", empty, "/sources/servers", true, ""},

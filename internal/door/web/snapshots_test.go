@@ -48,6 +48,7 @@ func (l *readList) Put(ctx context.Context, by account.Account, subject catalog.
 func (g *rig) snapshots() *snapshot.Service {
 	return snapshot.NewService(snapshot.Config{
 		DB: g.db, Accounts: g.accounts, Lists: &g.list, Tasks: g.tasks, Plan: func() schedule.Plan { return schedule.Plan{} }, Keep: func() int { return 60 },
+		Seen:    func(context.Context, int64, []catalog.Entry) error { return nil },
 		Written: g.records.Written, Entries: entries.New(g.db, nil), Resumed: record.ResumedTx,
 		Code: func(catalog.SubjectID) int { return 0 }, Log: slog.New(slog.DiscardHandler),
 	})

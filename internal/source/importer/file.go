@@ -220,7 +220,7 @@ func (x *export) items(ctx context.Context, r row) ([]watched, error) {
 	if !r.why.IsZero() {
 		return []watched{item}, nil
 	}
-	r.event.Source, r.event.Label, r.event.Action, r.event.UserName, r.event.RawEvent = watch.File, x.Product(), watch.Watched, x.user, RunTask
+	r.event.Source, r.event.Label, r.event.Action, r.event.UserName, r.event.RawEvent = watch.File, x.Product(), watch.Watched, x.user, watch.FromHistory
 	if len(r.ids) > 0 {
 		return x.placed(ctx, r)
 	}

@@ -354,7 +354,7 @@ func (h History) read(ctx context.Context, shows func([]mediaserver.Show) error,
 // item judges what was read of an item.
 func (h History) item(l mediaserver.Library, i mediaserver.Item, shows map[string]mediaserver.Show) watched {
 	e := &i.Report.Event
-	e.Source, e.RawEvent = h.Source, RunTask
+	e.Source, e.RawEvent = h.Source, watch.FromHistory
 	e.UserName, e.UserID, e.ServerName, e.ServerID = h.UserName, h.UserID, h.ServerName, h.ServerID
 	e.Library, e.OccurredAt = l.Name, i.State.At
 	of := shows[e.SeriesID]

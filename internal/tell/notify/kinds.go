@@ -52,6 +52,8 @@ type KindInfo struct {
 	// Placeholders are those that the kind fills, beside Common.
 	Placeholders []string `json:"placeholders"`
 
+	// matter is set for a kind below Warning whose notices are closed when their matter is settled, as those of the others are.
+	matter bool
 	page   string // where the link leads when there is no record
 	en, zh words
 }
@@ -97,6 +99,9 @@ var kinds = []KindInfo{
 	{Kind: Replayed, Group: Events, Severity: Success, Routine: true, Placeholders: eventFacts,
 		en: words{"Marked after waiting", "{what} marked after waiting · {who}", "Entry: {subject_name}"},
 		zh: words{"补标成功", "{what} 已补标 · {who}", "条目：{subject_name}"}},
+	{Kind: WordAsked, Group: Events, Severity: Info, First: true, matter: true, Placeholders: []string{"subject_name", "subject_id"},
+		en: words{"How was it?", "How was {subject_name}? · {account}", "It is watched to its end. Give it a rating and a comment on Bangumi, or none: nothing is written until you say so."},
+		zh: words{"看完了，感觉如何？", "《{subject_name}》看完了 · {account}", "要在 Bangumi 上评分和吐槽吗？在您确认之前不会写入任何内容。"}},
 	{Kind: MarkFailed, Group: Events, Severity: Failure, First: true, Placeholders: eventFacts,
 		en: words{"Not marked", "{what} not marked · {who}", "{error_message}\nEntry: {subject_name}\nSource: {source}"},
 		zh: words{"标记失败", "{what} 标记失败 · {who}", "{error_message}\n条目：{subject_name}\n来源：{source}"}},
@@ -202,6 +207,9 @@ var kinds = []KindInfo{
 		en: words{"Replica lost", "The database lost touch with a replica · {replica}", "The other replicas do what it had in hand. If it still runs, it joins them again by itself."},
 		zh: words{"副本失联", "数据库与一个副本失去联系 · {replica}", "它手头的工作由其他副本继续处理。如果它仍在运行，会自动重新加入。"}},
 }
+
+// hasMatter reports whether a notice stands for its matter, until that is settled or comes up again.
+func (k KindInfo) hasMatter() bool { return k.Severity >= Warning || k.matter }
 
 // Kinds are all kinds, in the order people see them.
 func Kinds() []KindInfo { return slices.Clone(kinds) }

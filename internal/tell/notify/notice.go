@@ -47,6 +47,7 @@ const (
 	ImportDone         Kind = "import_done"
 	ImportFailed       Kind = "import_failed"
 	JobFailed          Kind = "job_failed"
+	WordAsked          Kind = "word_asked"
 	ListShrunk         Kind = "list_shrunk"
 	SummaryReady       Kind = "summary_ready"
 	AiringToday        Kind = "airing_today"

@@ -141,7 +141,7 @@ func (n *Notifier) AddTx(ctx context.Context, tx *sql.Tx, notices ...Notice) err
 	}
 	fresh := slices.DeleteFunc(slices.Clone(notices), func(n Notice) bool { return n.Over })
 	for len(fresh) > 0 {
-		together := slices.IndexFunc(fresh, func(n Notice) bool { return byKind[n.Kind].Severity >= Warning })
+		together := slices.IndexFunc(fresh, func(n Notice) bool { return byKind[n.Kind].hasMatter() })
 		switch together {
 		case -1:
 			together = len(fresh)
@@ -208,7 +208,7 @@ func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Ti
 			return nil, err
 		}
 		about, times := "", 1
-		if kind.Severity >= Warning {
+		if kind.hasMatter() {
 			about = matter(notice)
 			if times, err = replace(ctx, tx, about); err != nil {
 				return nil, err
@@ -401,6 +401,9 @@ func cool(ctx context.Context, tx *sql.Tx, r Rule, notice Notice, id int64, now 
 func matter(n Notice) string {
 	if n.Kind == NoAccount { // also where an account of old is known
 		n.AccountID, n.Account = 0, ""
+	}
+	if n.Kind == WordAsked { // whose account may have got another name
+		n.Account = ""
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.AccountID, n.Account, n.About))
 	return hex.EncodeToString(sum[:16])

@@ -122,6 +122,9 @@ func (e Entry) link(base string) string {
 // Page is the path of the page that shows more, without the base path: that of its record, or of what its kind is about.
 // It is empty when no page does.
 func (e Entry) Page() string {
+	if e.Kind == WordAsked {
+		return fmt.Sprintf("/people/%d/entries/%s/word", e.AccountID, e.Facts["subject_id"])
+	}
 	if e.RecordID != 0 && e.Kind != ReviewWaiting {
 		return "/records/" + strconv.FormatInt(e.RecordID, 10)
 	}

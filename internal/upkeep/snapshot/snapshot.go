@@ -58,6 +58,8 @@ type Config struct {
 	Entries *entries.Entries
 	// Resumed notes within a transaction that an entry was given another state: it was not left by this service any more.
 	Resumed func(ctx context.Context, tx *sql.Tx, accountID int64, subject catalog.SubjectID) error
+	// Seen is told what a list had that was read whole.
+	Seen func(ctx context.Context, accountID int64, list []catalog.Entry) error
 	// Code is what the catalog's entry is at MyAnimeList; 0 when that is not known.
 	Code func(catalog.SubjectID) int
 	Log  *slog.Logger
@@ -173,7 +175,9 @@ func (k *Service) read(ctx context.Context, a account.Account, progress func(don
 	}()
 	listed := func(read, of int) { progress(read, of, listRead.With(read, of)) }
 	err = k.Lists.ReadList(ctx, a, listed, func(list catalog.List, marks func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error {
-		s, err = k.keep(ctx, a, list, marks, progress)
+		if s, err = k.keep(ctx, a, list, marks, progress); err == nil {
+			err = k.Seen(ctx, a.ID, list.Entries)
+		}
 		return err
 	})
 	if err != nil {

@@ -104,6 +104,7 @@ func newRig(t testing.TB) *rig {
 			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: no, Left: no, Masker: masker, Log: log,
 			App: func() catalog.App { return catalog.App{} },
 		}),
+		Seen: func(context.Context, int64, []catalog.Entry) error { return nil },
 		Written: func(context.Context, int64, time.Time, time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
 			return r.ours, nil
 		},
