@@ -118,11 +118,11 @@ func newOperation(op *huma.Operation) operationText {
 
 // bodyType is the type of the one content a body has; nil for none.
 func bodyType(content map[string]*huma.MediaType) *typeText {
-	for kind, media := range content {
-		if media.Schema == nil {
+	for _, kind := range slices.Sorted(maps.Keys(content)) { // of several the first
+		if content[kind].Schema == nil {
 			return &typeText{Text: kind}
 		}
-		t := newType(media.Schema)
+		t := newType(content[kind].Schema)
 		return &t
 	}
 	return nil
