@@ -322,6 +322,11 @@ func TestArchiveOfAService(t *testing.T) {
 	wants(t, http.StatusAccepted, http.MethodPost, api+"/cancel", "", "", nil)
 	service.archiveUntil("cancelled", ended("cancelled"))
 	letGo()
+	for state := "running"; state == "running"; { // the archive is told first
+		var run struct{ State string }
+		wants(t, http.StatusOK, http.MethodGet, fmt.Sprintf("%s/api/tasks/%d", service.url, id), "", "", &run)
+		state = run.State
+	}
 	wants(t, http.StatusConflict, http.MethodPost, api+"/cancel", "", "", nil)
 	r.change(func(r *releases) { r.hold = nil })
 	trigger("")
