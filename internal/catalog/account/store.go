@@ -133,7 +133,7 @@ func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 		}
 		err := tx.QueryRowContext(ctx, `
 			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, dry_run, adult, rewatch, checked_at, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, d.DryRun, d.Adult, d.Rewatch, checked, now, now).Scan(&id)
 		if err != nil {
 			return fmt.Errorf("create account: %w", err)
