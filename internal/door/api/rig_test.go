@@ -262,6 +262,7 @@ func (p *parts) resources() []api.Resource {
 		api.Trials{Engine: r.engine, Records: r.records},
 		api.Records{Store: r.records, Webhooks: p.stats.Webhooks, Engine: r.engine},
 		api.Corrections{Decisions: r.decisions},
+		api.Undo{Decisions: r.decisions, Tasks: r.tasks},
 		p.stats,
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},
