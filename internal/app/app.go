@@ -228,6 +228,7 @@ func (a *App) buildEngine() {
 	a.decisions = review.New(review.Config{
 		Holds:  a.holds,
 		Engine: a.engine, Questions: a.Questions, Mappings: a.Mappings, MatchBy: matchBy(matcher), Catalog: knowledge{a.Data, a.clients},
+		Restores: a.restoresBetween,
 	})
 	a.replay = queue.New(queue.Config{
 		Queue:        a.queue,

@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/tickets"
 	"watchmark/internal/source/watcher"
+	"watchmark/internal/upkeep/snapshot"
 )
 
 // buildHandler makes the one handler of the API and the pages.
@@ -75,6 +76,7 @@ func (a *App) undoers() map[string]func(context.Context, int64, bool) (*task.Tas
 			}
 			return a.watcher.Undo(ctx, id)
 		},
+		snapshot.RestoreTask: a.snapshots.UndoRestore,
 	}
 }
 

@@ -74,6 +74,7 @@ func (g Groups) doors() []door {
 		{Key: "records.title", Icon: "history", InBar: true, Badge: "error", count: g.Records.failed, Pages: []page{
 			{Path: "/records", Doc: "records", Title: "records.title", template: "records", show: g.Records.list, Tab: true},
 			{Path: "/records/queue", Doc: "records#the-queue", Title: "queue.title", template: "queue", show: g.Queue.list, Tab: true},
+			{Path: "/records/undo", Doc: "records#undo-a-day", Title: "undo.title", template: "undo", show: g.Records.undo},
 			{Path: "/records/{id}", Doc: "records#what-happened-to-an-event", template: "record", show: g.Records.record, scripts: []string{"find", "correct"}},
 		}},
 		{Key: "review.title", Icon: "circle-question-mark", InBar: true, Badge: "review", count: g.Review.Questions.Open, Pages: []page{
@@ -242,10 +243,10 @@ func (d door) locationOf(p page) location {
 
 // pageName is the name of the page at a path, such as "Record 5". It returns errNoPage when there is none.
 func (s *site) pageName(w words, path string) (string, error) {
-	if number, below := strings.CutPrefix(path, "/records/"); below && number != "queue" {
+	path, _, _ = strings.Cut(path, "?")
+	if number, below := strings.CutPrefix(path, "/records/"); below && number != "queue" && number != "undo" {
 		return w.text("page.record", number)
 	}
-	path, _, _ = strings.Cut(path, "?")
 	if strings.HasPrefix(path, serversPath+"/") {
 		path = serversPath
 	}

@@ -132,6 +132,7 @@ func shots(t *testing.T) []shot {
 		{"review-more", full, "/review", true, ".question:nth-of-type(4) .other summary"},
 		{"review-empty", empty, "/review", true, ""},
 		{"queue", full, "/records/queue", true, ""},
+		{"undo", full, "/records/undo", true, ""},
 		{"queue-abandoned", full, "/records/queue?status=abandoned", true, ""},
 		{"queue-empty", empty, "/records/queue", true, ""},
 		{"tasks", full, "/settings/tasks", true, ""},

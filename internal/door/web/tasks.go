@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
@@ -51,8 +52,8 @@ type taskView struct {
 	Summary string
 	// Detail is what it says itself: why it failed, or what it is at.
 	Detail reason.Reason
-	// Page is the path of the page it is about; empty when there is none.
-	Page string
+	// Page is the path of the page it is about, and Undo of the one that takes back what it wrote; empty when there is none.
+	Page, Undo string
 	// Took is how long it ran in milliseconds; 0 while it runs.
 	Took float64
 	// Refresh is in how many seconds it is to be fetched anew; 0 once it ended.
@@ -147,7 +148,7 @@ func (w words) taskView(t task.Status) (taskView, error) {
 			v.Display = displayOf(r.Status)
 		}
 	}
-	v.Page = pageOf(t)
+	v.Page, v.Undo = pageOf(t), undoPath(t)
 	var err error
 	if v.Summary, err = w.taskText(t); err != nil {
 		return taskView{}, err
@@ -167,6 +168,11 @@ func pageOf(t task.Status) string {
 		return fmt.Sprintf("/records/%d", t.RecordID)
 	case retryFailedKind:
 		return "/records?status=error"
+	case review.UndoKind, review.UndoPreviewKind:
+		if u, is := task.ResultOf[review.Undoing](t); is && u.TaskID != 0 {
+			return fmt.Sprintf("/records/undo?task=%d", u.TaskID)
+		}
+		return "/records/undo"
 	case answerKind:
 		return questionPath(t.RecordID)
 	case archive.TaskKind:
@@ -234,23 +240,25 @@ func (w words) taskText(t task.Status) (string, error) {
 // resultKeys are the text keys of the result of a task, by its kind. A name in braces stands for a value of the result,
 // in a key and in a text.
 var resultKeys = map[string][]string{
-	retryKind:            {"status.about.{status}", "error_kind.{error_kind}"},
-	retryFailedKind:      {"script.run_tally"},
-	answerKind:           {"script.run_tally"},
-	correctKind:          {"script.run_corrected", "script.run_tally"},
-	archive.TaskKind:     {"script.imported_{outcome}"},
-	idmap.TaskKind:       {"script.refreshed_{outcome}"},
-	backup.TaskKind:      {"script.backup_done"},
-	snapshot.TaskKind:    {"task.snapshot"},
-	snapshot.RestoreTask: {"task.restored"},
-	snapshot.UndoTask:    {"task.restored"},
-	device.TaskKind:      {"task.devices"},
-	importer.RunTask:     {"task.imported"},
-	tracker.SyncTask:     {"task.tracked"},
-	tracker.DeviceTask:   {"task.signed_in"},
-	watcher.SyncTask:     {"script.server_caught_up"},
-	watcher.SeedTask:     {"task.seeded"},
-	watcher.UndoTask:     {"task.seeded"},
+	retryKind:              {"status.about.{status}", "error_kind.{error_kind}"},
+	retryFailedKind:        {"script.run_tally"},
+	answerKind:             {"script.run_tally"},
+	correctKind:            {"script.run_corrected", "script.run_tally"},
+	archive.TaskKind:       {"script.imported_{outcome}"},
+	idmap.TaskKind:         {"script.refreshed_{outcome}"},
+	backup.TaskKind:        {"script.backup_done"},
+	snapshot.TaskKind:      {"task.snapshot"},
+	snapshot.RestoreTask:   {"task.restored"},
+	snapshot.UndoTask:      {"task.restored"},
+	device.TaskKind:        {"task.devices"},
+	importer.RunTask:       {"task.imported"},
+	review.UndoKind:        {"task.undone"},
+	review.UndoPreviewKind: {"task.undo_preview"},
+	tracker.SyncTask:       {"task.tracked"},
+	tracker.DeviceTask:     {"task.signed_in"},
+	watcher.SyncTask:       {"script.server_caught_up"},
+	watcher.SeedTask:       {"task.seeded"},
+	watcher.UndoTask:       {"task.seeded"},
 }
 
 // resultOf returns the values of a result by their names in JSON. The numbers of a list of results, as of a sync of

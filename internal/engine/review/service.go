@@ -29,7 +29,7 @@ type Catalog interface {
 	Episode(ctx context.Context, id catalog.EpisodeID) (catalog.EpisodeInfo, error)
 }
 
-// Config is what a Service needs; every field must be set.
+// Config is what a Service needs; every field but Restores must be set.
 type Config struct {
 	Engine    *engine.Engine
 	Questions *Store
@@ -38,6 +38,8 @@ type Config struct {
 	// MatchBy finds where an event leads by other rules than those that are kept.
 	MatchBy func(ctx context.Context, event watch.Event, rules *mapping.Rules) match.Trace
 	Catalog Catalog
+	// Restores are the tasks that restored a snapshot of an account's list (0: of any) in a span of time; never nil.
+	Restores func(ctx context.Context, accountID int64, since, until time.Time) ([]int64, error)
 }
 
 // Service carries out what people decide: answers to questions and corrections of records.

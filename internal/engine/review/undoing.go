@@ -50,6 +50,8 @@ type Undoing struct {
 	// Entries are never null.
 	Entries []UndoneEntry `json:"entries" doc:"The first 300, by account and entry."`
 	More    int           `json:"more" doc:"How many entries are not listed."`
+	// Restores are never null.
+	Restores []int64 `json:"restores" doc:"Tasks that restored a snapshot in this time, which is not undone here: undo each by its own id."`
 }
 
 // UndoTally counts what an undo brought.
@@ -138,7 +140,7 @@ func (s *Service) UndoWritings(ctx context.Context, asked UndoRequest) (*task.Ta
 			return nil, err
 		}
 	}
-	u := undoing{Service: s, asked: asked, result: Undoing{DryRun: asked.DryRun, AccountID: asked.AccountID, TaskID: asked.TaskID, Entries: []UndoneEntry{}}}
+	u := undoing{Service: s, asked: asked, result: Undoing{DryRun: asked.DryRun, AccountID: asked.AccountID, TaskID: asked.TaskID, Entries: []UndoneEntry{}, Restores: []int64{}}}
 	u.what = record.Writings{Since: asked.Since, Until: asked.Until, AccountID: asked.AccountID, TaskID: asked.TaskID}
 	if asked.TaskID == 0 {
 		u.result.Since, u.result.Until = &asked.Since, &asked.Until
@@ -154,11 +156,15 @@ func (s *Service) UndoWritings(ctx context.Context, asked UndoRequest) (*task.Ta
 }
 
 func (u *undoing) run(ctx context.Context) error {
-	u.task.SetResult(u.result)
+	var err error
 	if u.asked.TaskID != 0 {
-		if err := u.stopWaiting(ctx); err != nil {
-			return err
-		}
+		err = u.stopWaiting(ctx)
+	} else if u.Restores != nil {
+		u.result.Restores, err = u.Restores(ctx, u.asked.AccountID, u.asked.Since, u.asked.Until)
+	}
+	u.task.SetResult(u.result)
+	if err != nil {
+		return err
 	}
 	entries, err := u.Engine.Records.WrittenEntries(ctx, u.what)
 	if err != nil {

@@ -194,6 +194,8 @@ export function valueOf(field) {
       return field.value === "true";
     case "number":
       return field.dataset.times ? Math.round(field.value * field.dataset.times) : Number(field.value);
+    case "moment": // of the reader's clock
+      return field.value && new Date(field.value).toISOString();
     case "list": // which the API takes apart
       return field.value.trim() ? [field.value] : [];
     case "headers":

@@ -76,6 +76,8 @@ const descriptions = {
     const { devices, online } = task.result;
     return devices ? [text("boxes_found", { devices }), online && text("boxes_on", { online })].filter(Boolean).join(" ") : text("device.scan_none");
   },
+  undo: (task) => describe(task, "undoing", "undone"),
+  undo_preview: (task) => describe(task, "undo_looking", "undo_looked"),
   import_preview: (task) => describe(task, "looking_up", "looked_up"),
   tracker_preview: (task) => describe(task, "looking_up", "looked_up"),
   import: (task) => describe(task, "taking_in", "taken_in"),
