@@ -292,6 +292,8 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 		s.wait("restore", idle)
 	}
 	restored := fmt.Sprintf("/api/restores/%d/undo", lastTask(s))
+	l.calls(call{post, "/api/undo", "", fmt.Sprintf(`{"task_id":%d,"dry_run":true}`, lastTask(s))})
+	s.wait("preview", idle)
 	l.calls(call{post, "/api/restores/{id}/undo", restored, `{"dry_run":true}`})
 	s.wait("preview", idle)
 	l.calls(call{post, "/api/restores/{id}/undo", restored, `{}`})

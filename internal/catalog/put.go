@@ -112,7 +112,7 @@ func (c Change) bodies(now Entry) []entryBody {
 	if first.empty() {
 		return nil
 	}
-	if !c.shows(now) || s.Type == 0 && s.Chapter == nil && s.Volume == nil {
+	if !c.Quiet {
 		return []entryBody{first}
 	}
 	first.Private = new(true)

@@ -223,6 +223,28 @@ func TestWhatWasPutIsTakenBack(t *testing.T) {
 	})
 }
 
+func TestAChangeThatWasCutOff(t *testing.T) {
+	s, client := house(t, catalogtest.Config{})
+	must(t, s.Put(catalogtest.Listed{Username: "mira", SubjectID: 100, Type: catalog.Doing}))
+	w := catalog.Wanted{Type: catalog.Done}
+	put := func(w catalog.Wanted) (told catalog.Change, got catalog.PutResult) {
+		got, err := catalog.NewMarker().Put(t.Context(), catalog.PutRequest{ListEntry: entryOf(client, 100), Wanted: w, Begin: func(_ context.Context, c catalog.Change) error { told = c; return nil }})
+		must(t, err)
+		return told, got
+	}
+	told, _ := put(w)
+	must(t, s.Put(catalogtest.Listed{Username: "mira", SubjectID: 100, Type: catalog.Done, Private: true})) // what a crash after the first request leaves
+	w.Private = new(false)
+	_, rest := put(w)
+	if !told.Quiet || s.Listed("mira")[0].Private {
+		t.Errorf("%+v is left", s.Listed("mira"))
+	}
+	both := told.Then(rest.Change)
+	if both.Back.Type != catalog.Doing || both.Back.Private != nil || both.Sent.Private != nil {
+		t.Errorf("the way back of both is %+v", both.Back)
+	}
+}
+
 func TestAnEntryThatTakesNothing(t *testing.T) {
 	s, client := house(t, catalogtest.Config{})
 	s.AddSubject(catalogtest.Subject{ID: 107, Type: catalog.Anime, Name: "locked", Locked: true}, catalogtest.Subject{ID: 108, Type: catalog.Anime, Name: "adult", NSFW: true})

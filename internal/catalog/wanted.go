@@ -60,6 +60,8 @@ type Change struct {
 	Create bool
 	// Sent is what is written, Back what was there.
 	Sent, Back Wanted
+	// Quiet: others see the entry, and do not while it is written.
+	Quiet bool
 	// Cannot says what Bangumi does not take, Held what Lower would allow.
 	Cannot, Held []reason.Reason
 }
@@ -92,12 +94,16 @@ func (c *Change) refuse() {
 	if c.Create {
 		sent, back, c.Create = Wanted{}, Wanted{}, false
 	}
-	c.Sent, c.Back = sent, back
+	c.Sent, c.Back, c.Quiet = sent, back, false
 }
 
 // Then is the change after which came another, made of what c had left.
 func (c Change) Then(next Change) Change {
 	c.Create = c.Create || next.Create
+	if c.Quiet && c.Sent.Private == nil { // it was hidden on the way
+		next.Sent.Private, next.Back.Private = nil, nil
+	}
+	c.Quiet = c.Quiet || next.Quiet
 	c.Sent, c.Back = c.Sent.or(next.Sent, true), c.Back.or(next.Back, false)
 	c.Cannot, c.Held = next.Cannot, next.Held
 	return c
@@ -161,6 +167,7 @@ func (w Wanted) change(now Entry, rows []episodeMark) Change {
 	if p.Create { // an entry cannot be removed: it is dropped, and hidden from others
 		p.Back.Type, p.Back.Private = Dropped, new(true)
 	}
+	p.Quiet = p.shows(now) && (p.Sent.Type != 0 || p.Sent.Chapter != nil || p.Sent.Volume != nil)
 	if rows != nil {
 		p.marks(rows)
 	}

@@ -1,11 +1,13 @@
 package snapshot_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -343,6 +345,53 @@ func TestBringingBackIsCancelled(t *testing.T) {
 	}
 	if _, err := r.UndoRestore(t.Context(), 9999, false); err == nil {
 		t.Error("a task that is none is taken back")
+	}
+}
+
+func TestMarksAndBringingBackTakeTurns(t *testing.T) {
+	r := newRig(t)
+	must(t, r.list.AddLarge("mira", 1, 40, 400))
+	first, _ := r.take()
+	hurt, _ := r.damage(rand.New(rand.NewPCG(3, 3)), 30, 0)
+	r.writeTime = 5 * time.Millisecond
+	var marking sync.WaitGroup
+	var once sync.Map
+	marked := map[catalog.SubjectID]catalog.EpisodeID{}
+	for subject, page := range r.ledger() { // the episode after the last one that is marked, where there is one
+		next := catalog.EpisodeID(int(subject)*100 + len(page.Marks))
+		if page.Type == catalog.Doing && r.list.SetMark("mira", next, catalog.Unmarked) == nil {
+			marked[subject] = next
+		}
+	}
+	mark := func(req *http.Request) { // while an entry is brought back
+		var subject int
+		if _, err := fmt.Sscanf(req.URL.Path, "/v0/users/-/collections/%d", &subject); err != nil || req.Method == http.MethodGet || marked[catalog.SubjectID(subject)] == 0 {
+			return
+		}
+		if _, again := once.LoadOrStore(subject, true); !again {
+			marking.Go(func() {
+				id := catalog.SubjectID(subject)
+				if _, err := r.clients.Mark(context.Background(), r.mira, id, []catalog.EpisodeID{marked[id]}, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	r.before.Store(&mark)
+	r.restores(first, snapshot.RestoreRequest{Lower: hurt})
+	marking.Wait()
+	n := 0
+	now := r.ledger()
+	once.Range(func(subject, _ any) bool {
+		n++
+		id := catalog.SubjectID(subject.(int))
+		if p := now[id]; p.Marks[marked[id]] != catalog.EpisodeWatched && p.Type != catalog.Done { // what is done is not marked
+			t.Errorf("the mark of subject %d was lost: %+v", id, p)
+		}
+		return true
+	})
+	if overlaps := r.list.Overlaps(); n == 0 || len(overlaps) > 0 {
+		t.Errorf("%d marks met what was brought back, and %d writes overlapped: %v", n, len(overlaps), overlaps)
 	}
 }
 

@@ -304,8 +304,11 @@ func (w *restoring) put(ctx context.Context, r *restoreRow) error {
 		return err
 	}
 	defer entry.Done()
-	before := r.written
-	got, err := w.Lists.Put(entry.With(whole), w.account, r.subject, r.wanted, func(ctx context.Context, c catalog.Change) error {
+	before, wanted := r.written, r.wanted
+	if before != nil && before.Quiet && wanted.Private == nil { // it may be hidden still
+		wanted.Private = new(false)
+	}
+	got, err := w.Lists.Put(entry.With(whole), w.account, r.subject, wanted, func(ctx context.Context, c catalog.Change) error {
 		if before != nil {
 			c = before.Then(c)
 		}

@@ -42,24 +42,25 @@ const (
 // rig keeps the list of mira at a simulated catalog.
 type rig struct {
 	*snapshot.Service
-	t        testing.TB
-	list     *catalogtest.Server
-	url      string
-	db       *db.DB
-	mira     account.Account
-	keep     int
-	accounts *account.Store
-	tasks    *task.Registry
-	ours     map[catalog.SubjectID][]catalog.EpisodeID // what this service is known to have written
-	before   atomic.Pointer[func(*http.Request)]
-	offset   atomic.Int64 // of the catalog's clock
-	refused  atomic.Int64 // requests for marks are answered with 500 while it is above 0
+	t         testing.TB
+	list      *catalogtest.Server
+	url       string
+	db        *db.DB
+	mira      account.Account
+	keep      int
+	writeTime time.Duration
+	clients   *account.Client
+	tasks     *task.Registry
+	ours      map[catalog.SubjectID][]catalog.EpisodeID // what this service is known to have written
+	before    atomic.Pointer[func(*http.Request)]
+	offset    atomic.Int64 // of the catalog's clock
+	refused   atomic.Int64 // requests for marks are answered with 500 while it is above 0
 }
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, db: dbtest.Open(t), keep: 60}
-	r.list = catalogtest.New(catalogtest.Config{Now: func() time.Time { return time.Now().Add(time.Duration(r.offset.Load())) }, AtomicMarks: true, Filter: []string{"forbidden"}, Users: []catalogtest.User{{ID: 7, Username: "mira", Nickname: "Mira", Token: token}}})
+	r.list = catalogtest.New(catalogtest.Config{Now: func() time.Time { return time.Now().Add(time.Duration(r.offset.Load())) }, AtomicMarks: true, WriteTime: func() time.Duration { return r.writeTime }, Filter: []string{"forbidden"}, Users: []catalogtest.User{{ID: 7, Username: "mira", Nickname: "Mira", Token: token}}})
 	for i := range subjects {
 		id := catalog.SubjectID(firstID + i)
 		r.list.AddSubject(catalogtest.Subject{ID: id, Type: catalog.Anime, Name: fmt.Sprintf("Title %d", i), Eps: rows, Date: "2020-01-01"})
@@ -97,13 +98,14 @@ func newRig(t testing.TB) *rig {
 	self, err := replica.Join(t.Context(), replica.Config{DB: r.db, Name: "here", Free: []func(context.Context, *sql.Tx, []int64) error{entries.FreeTx}, Log: log})
 	must(t, err)
 	no := func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }
-	r.accounts, r.tasks = accounts, tasks
+	r.tasks = tasks
+	r.clients = account.NewClient(account.ClientConfig{
+		Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: no, Left: no, Masker: masker, Log: log,
+		App: func() catalog.App { return catalog.App{} },
+	})
 	r.Service = snapshot.NewService(snapshot.Config{
 		DB: r.db, Accounts: accounts, Tasks: tasks, Log: log, Keep: func() int { return r.keep }, Plan: func() schedule.Plan { return schedule.Plan{} },
-		Lists: account.NewClient(account.ClientConfig{
-			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: no, Left: no, Masker: masker, Log: log,
-			App: func() catalog.App { return catalog.App{} },
-		}),
+		Lists: r.clients,
 		Seen: func(context.Context, int64, []catalog.Entry) error { return nil },
 		Written: func(context.Context, int64, time.Time, time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
 			return r.ours, nil
