@@ -18,6 +18,8 @@ type simulateCommand struct {
 	Dump   string   `help:"Weekly dump to load; the embedded sample when not given." type:"existingfile" placeholder:"FILE.zip"`
 	Token  []string `help:"An access token and its user; may be given several times. simulated-token:mira when not given." placeholder:"TOKEN:USERNAME"`
 
+	Entries int `help:"Entries on the list of each user, with twenty marks for each; none when not given." placeholder:"NUMBER"`
+
 	Tracker     string   `help:"Address for a simulated Trakt to listen on; it does not run when not given." placeholder:"HOST:PORT"`
 	TrackerUser []string `help:"A user of the simulated Trakt; may be given several times." default:"mira@home.example:mira" placeholder:"EMAIL:NAME"`
 
@@ -39,6 +41,8 @@ const (
 	catalogAddress = "127.0.0.1:8788"
 	catalogToken   = "simulated-token"
 	catalogUser    = "mira"
+	// largeSeed makes --entries the same each time.
+	largeSeed = 26
 )
 
 // What the simulated tracker knows: a web client with the default tracker.redirect_uri, and an
@@ -99,6 +103,11 @@ func (c simulateCommand) catalog(ctx context.Context, std standard) (stop func()
 	}
 	if err != nil {
 		return nil, err
+	}
+	for _, u := range users {
+		if err := server.AddLarge(u.Username, largeSeed, c.Entries, c.Entries*20); err != nil {
+			return nil, err
+		}
 	}
 	url, stop, err := server.Listen(ctx, cmp.Or(c.Listen, catalogAddress))
 	if err != nil && c.Listen+c.Dump == "" && len(c.Token) == 0 && cmp.Or(c.Tracker, c.Jellyfin, c.Emby, c.Plex, c.Ugreen, c.ZSpace, c.FnOS, c.LLM) != "" {

@@ -53,6 +53,9 @@ type Status struct {
 	Result any `json:"result"`
 }
 
+// Cut reports whether the end of its replica cut the task off.
+func (s Status) Cut() bool { return s.State == Failed && s.Message.Is(errCut) }
+
 // ResultOf is the result of a task whose kind has results of this form; there is false while there is none.
 func ResultOf[T any](s Status) (result T, there bool) {
 	text, is := s.Result.(json.RawMessage)

@@ -49,13 +49,13 @@ func TestAListIsKilled(t *testing.T) {
 		before := len(l.catalog.Writes())
 		task := l.killed(fmt.Sprintf("/api/snapshots/%d/restore", first), string(text))
 		lost = append(lost, differ("brought back", whole, l.pages(owner), func(catalog.SubjectID) bool { return true })...)
-		doubled = append(doubled, repeated(l.catalog.Writes()[before:])...)
+		doubled = append(doubled, sentAgain(l.catalog.Writes()[before:])...)
 		restored += len(hurt)
 		before = len(l.catalog.Writes())
 		l.killed(fmt.Sprintf("/api/restores/%d/undo", task), `{}`)
 		// What was put on the list stays there, dropped.
 		lost = append(lost, differ("taken back", damaged, l.pages(owner), func(id catalog.SubjectID) bool { return damaged[id] != "" })...)
-		doubled = append(doubled, repeated(l.catalog.Writes()[before:])...)
+		doubled = append(doubled, sentAgain(l.catalog.Writes()[before:])...)
 	}
 	report(t, "lost", lost)
 	report(t, "doubled", doubled)
@@ -107,7 +107,9 @@ func (l *killedList) snapshot() (id int64) {
 		task = l.begin("/api/accounts/1/snapshots", "")
 	}
 	eventually(l, "the list is read", func() bool { return l.state(task) == "done" })
-	var all struct{ Items []struct{ ID, Entries, Marks int64 } }
+	var all struct {
+		Items []struct{ ID, Entries, Marks int64 }
+	}
 	l.call(http.StatusOK, http.MethodGet, "/api/accounts/1/snapshots", "", &all)
 	if n := len(l.catalog.Marks()); int(all.Items[0].Marks) != n {
 		l.Fatalf("the snapshot has %d marks of %d", all.Items[0].Marks, n)
@@ -186,8 +188,8 @@ func differ(what string, want, got map[catalog.SubjectID]string, of func(catalog
 	return lines
 }
 
-// repeated names the writes that came again for the same entry: each was on the list before.
-func repeated(writes []catalogtest.Write) (lines []string) {
+// sentAgain names the writes that came again for the same entry: each was on the list before.
+func sentAgain(writes []catalogtest.Write) (lines []string) {
 	seen := map[string]bool{}
 	for _, w := range writes {
 		what := strings.Join([]string{w.Method, w.Path, w.Body, fmt.Sprint(w.Episodes, w.Type)}, " ")

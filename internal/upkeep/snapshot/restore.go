@@ -20,6 +20,7 @@ const (
 	UndoTask       = "restore_undo"
 	ContinueJob    = "restores"
 	continueEvery  = time.Minute
+	keepTold       = 24 * time.Hour      // for as long it is looked whether the task of one that has ended has ended as well
 	keepRestores   = 90 * 24 * time.Hour // for as long one can be taken back
 	restoringShown = 5000
 )
@@ -209,18 +210,23 @@ func (k *Service) Continuing() schedule.Job {
 }
 
 func (k *Service) goOn(ctx context.Context, _ *schedule.Run) error {
-	open, err := k.store.openRestores(ctx)
+	open, err := k.store.openRestores(ctx, time.Now().Add(-keepTold))
 	if err != nil {
 		return err
 	}
 	var problems []error
 	for _, r := range open {
+		if !r.ended.IsZero() { // its task may not know, when the service ended in between
+			if t, err := k.Tasks.Get(ctx, r.task); err != nil || !t.Status().Cut() {
+				continue
+			}
+		}
 		a, err := k.Accounts.Get(ctx, r.account)
 		if err == nil {
 			spec := task.Spec{Kind: r.kind(false), About: a.ID, Alone: listOfAccount(a.ID), Again: r.task}
 			_, err = k.Tasks.Start(ctx, spec, func(ctx context.Context, t *task.Task) error {
 				now, err := k.store.restore(ctx, r.task)
-				if err != nil || !now.ended.IsZero() { // it has ended meanwhile
+				if err != nil {
 					return err
 				}
 				return (&restoring{Service: k, restore: now, account: a, t: t}).run(ctx)

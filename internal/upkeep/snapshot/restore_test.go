@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -345,6 +346,35 @@ func TestBringingBackIsCancelled(t *testing.T) {
 	}
 	if _, err := r.UndoRestore(t.Context(), 9999, false); err == nil {
 		t.Error("a task that is none is taken back")
+	}
+}
+
+func TestATaskThatEndsBeforeItIsKnownToHaveEnded(t *testing.T) {
+	r := newRig(t)
+	r.fill()
+	first, _ := r.take()
+	r.write(http.MethodPatch, 1, `{"comment":"new"}`)
+	lower := []catalog.SubjectID{firstID + 1}
+	id, want := r.restores(first, snapshot.RestoreRequest{Lower: lower})
+	must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { // what a crash leaves after the work and before the end of the task
+		if _, err := tx.ExecContext(ctx, `UPDATE tasks SET state = 'running', owner = 99, result = '' WHERE id = ?`, id); err != nil {
+			return err
+		}
+		return task.FreeTx(ctx, tx, []int64{99})
+	}))
+	writes := len(r.list.Writes())
+	for range 2 {
+		must(t, r.Continuing().Run(t.Context(), nil))
+		work, err := r.tasks.Get(t.Context(), id)
+		must(t, err)
+		if ended := r.ends(work, nil); ended.State != task.Done {
+			t.Fatalf("it is %s: %v", ended.State, ended.Message)
+		}
+		work, err = r.tasks.Get(t.Context(), id)
+		must(t, err)
+		if got, _ := task.ResultOf[snapshot.Restoring](work.Status()); got.Counts[snapshot.Written] != want.Counts[snapshot.Written] || len(r.list.Writes()) != writes {
+			t.Errorf("%+v, and it wrote %d times", got.Counts, len(r.list.Writes())-writes)
+		}
 	}
 }
 

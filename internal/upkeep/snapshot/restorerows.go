@@ -77,9 +77,9 @@ func (s store) restore(ctx context.Context, task int64) (restore, error) {
 	return r, nil
 }
 
-// openRestores are those that are to go on.
-func (s store) openRestores(ctx context.Context) ([]restore, error) {
-	return db.All(ctx, s.db.Read(), "list what is brought back", scanRestore, `SELECT `+restoreColumns+` FROM restores WHERE ended_at = 0 ORDER BY task_id`)
+// openRestores are those that are to go on, and those that have ended since.
+func (s store) openRestores(ctx context.Context, since time.Time) ([]restore, error) {
+	return db.All(ctx, s.db.Read(), "list what is brought back", scanRestore, `SELECT `+restoreColumns+` FROM restores WHERE ended_at = 0 OR ended_at > ? ORDER BY task_id`, since.UnixMilli())
 }
 
 func (s store) restoresBetween(ctx context.Context, account int64, since, until time.Time) ([]int64, error) {

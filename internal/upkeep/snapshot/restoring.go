@@ -18,7 +18,7 @@ import (
 
 const (
 	// firstPause and lastPause bound the wait before Bangumi is asked again that did not answer.
-	firstPause, lastPause = time.Second, 5 * time.Minute
+	firstPause, lastPause = time.Second, time.Minute
 	// triesMost is how often an entry is tried while others go through, aloneMost when none is left.
 	triesMost, aloneMost = 5, 12
 )
@@ -36,8 +36,11 @@ type restoring struct {
 // run does what is left to do. A restore goes on after the end of the process, and ends with its work, when a person cancels it, and by what trying again
 // does not change.
 func (w *restoring) run(ctx context.Context) error {
-	if w.dryRun {
+	switch {
+	case w.dryRun:
 		return w.preview(ctx)
+	case !w.ended.IsZero():
+		return w.show(ctx)
 	}
 	err := w.write(ctx)
 	cause := context.Cause(ctx)

@@ -106,7 +106,7 @@ func newRig(t testing.TB) *rig {
 	r.Service = snapshot.NewService(snapshot.Config{
 		DB: r.db, Accounts: accounts, Tasks: tasks, Log: log, Keep: func() int { return r.keep }, Plan: func() schedule.Plan { return schedule.Plan{} },
 		Lists: r.clients,
-		Seen: func(context.Context, int64, []catalog.Entry) error { return nil },
+		Seen:  func(context.Context, int64, []catalog.Entry) error { return nil },
 		Written: func(context.Context, int64, time.Time, time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
 			return r.ours, nil
 		},
