@@ -121,7 +121,7 @@ func TestWhatAnEarlierTryWroteIsOurs(t *testing.T) {
 				c.between(t, s)
 			}
 			got, err := catalog.NewMarker().Mark(catalog.Probing(t.Context()), req)
-			c.want.Username, c.want.Episodes = "mira", got.Episodes
+			c.want.Username, c.want.Episodes, c.want.Ended = "mira", got.Episodes, c.want.Completed
 			if diff := cmp.Diff(c.want, got); err != nil || diff != "" || already(got) != c.late {
 				t.Errorf("the second try: %v, %s, %s", err, already(got), diff)
 			}
