@@ -20,7 +20,7 @@ import (
 func (a *App) newSnapshots() *snapshot.Service {
 	plan := a.plan("snapshot.cron", func(s settings.Settings) string { return s.Snapshot.Cron })
 	return snapshot.NewService(snapshot.Config{
-		DB: a.db, Accounts: a.Accounts, Lists: a.clients, Tasks: a.tasks, Log: a.log,
+		DB: a.db, Accounts: a.Accounts, Lists: a.clients, Tasks: a.tasks, Holds: a.holds, Log: a.log,
 		Plan: func() schedule.Plan {
 			if !a.Settings.Current().Snapshot.Enabled {
 				return schedule.Plan{}

@@ -12,10 +12,12 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/entries"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/testkit/dbtest"
 	"watchmark/internal/upkeep/snapshot"
 	"watchmark/internal/watch"
 )
@@ -47,7 +49,7 @@ func (l *readList) Put(ctx context.Context, by account.Account, subject catalog.
 // snapshots keeps the list of the rig.
 func (g *rig) snapshots() *snapshot.Service {
 	return snapshot.NewService(snapshot.Config{
-		DB: g.db, Accounts: g.accounts, Lists: &g.list, Tasks: g.tasks, Plan: func() schedule.Plan { return schedule.Plan{} }, Keep: func() int { return 60 },
+		DB: g.db, Accounts: g.accounts, Lists: &g.list, Tasks: g.tasks, Holds: hold.New(g.db, dbtest.Self(1), slog.New(slog.DiscardHandler)), Plan: func() schedule.Plan { return schedule.Plan{} }, Keep: func() int { return 60 },
 		Seen:    func(context.Context, int64, []catalog.Entry) error { return nil },
 		Written: g.records.Written, Entries: entries.New(g.db, nil), Resumed: record.ResumedTx,
 		Code: func(catalog.SubjectID) int { return 0 }, Log: slog.New(slog.DiscardHandler),

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/entries"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/task"
@@ -48,6 +49,8 @@ type Config struct {
 	Accounts *account.Store
 	Lists    Lists
 	Tasks    *task.Registry
+	// Holds gives the reading of a list to one replica at a time.
+	Holds *hold.Holds
 	// Plan is when all lists are read; the zero Plan is never.
 	Plan func() schedule.Plan
 	// Keep is how many snapshots of a list are kept beside the first of each month.
@@ -159,7 +162,8 @@ func (k *Service) prune(ctx context.Context, a account.Account) {
 	}
 }
 
-// read reads the list of an account and stores what has changed. It returns ErrRunning while the list is being read already.
+// read reads the list of an account and stores what has changed. It returns ErrRunning while the list is being read already, here or at
+// another replica.
 func (k *Service) read(ctx context.Context, a account.Account, progress func(done, total int, message reason.Reason)) (s Snapshot, err error) {
 	k.mu.Lock()
 	busy := k.reading[a.ID]
@@ -173,6 +177,15 @@ func (k *Service) read(ctx context.Context, a account.Account, progress func(don
 		delete(k.reading, a.ID)
 		k.mu.Unlock()
 	}()
+	name := "reading of " + listOfAccount(a.ID)
+	got, err := k.Holds.Take(ctx, name)
+	if err != nil {
+		return s, err
+	}
+	if !got {
+		return s, ErrRunning
+	}
+	defer k.Holds.Give(ctx, name)
 	listed := func(read, of int) { progress(read, of, listRead.With(read, of)) }
 	err = k.Lists.ReadList(ctx, a, listed, func(list catalog.List, marks func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error {
 		if s, err = k.keep(ctx, a, list, marks, progress); err == nil {

@@ -21,6 +21,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/entries"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/schedule"
@@ -42,6 +43,7 @@ const (
 // rig keeps the list of mira at a simulated catalog.
 type rig struct {
 	*snapshot.Service
+	config    snapshot.Config
 	t         testing.TB
 	list      *catalogtest.Server
 	url       string
@@ -103,8 +105,8 @@ func newRig(t testing.TB) *rig {
 		Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: no, Left: no, Masker: masker, Log: log,
 		App: func() catalog.App { return catalog.App{} },
 	})
-	r.Service = snapshot.NewService(snapshot.Config{
-		DB: r.db, Accounts: accounts, Tasks: tasks, Log: log, Keep: func() int { return r.keep }, Plan: func() schedule.Plan { return schedule.Plan{} },
+	r.config = snapshot.Config{
+		DB: r.db, Accounts: accounts, Tasks: tasks, Holds: hold.New(r.db, dbtest.Self(1), log), Log: log, Keep: func() int { return r.keep }, Plan: func() schedule.Plan { return schedule.Plan{} },
 		Lists: r.clients,
 		Seen:  func(context.Context, int64, []catalog.Entry) error { return nil },
 		Written: func(context.Context, int64, time.Time, time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
@@ -117,7 +119,8 @@ func newRig(t testing.TB) *rig {
 			}
 			return 0
 		},
-	})
+	}
+	r.Service = snapshot.NewService(r.config)
 	return r
 }
 
