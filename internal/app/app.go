@@ -203,6 +203,12 @@ func (a *App) buildEngine() {
 	})
 	a.entries = entries.New(a.db, a.self)
 	matcher := a.Matcher()
+	settling := time.AfterFunc(review.UnwatchedQuiet, func() {
+		if _, err := a.jobs.Start(context.Background(), review.UnwatchedJob); err != nil { // it looks by itself once a minute
+			a.log.Debug("what was set back to unwatched waits", "error", err)
+		}
+	})
+	settling.Stop()
 	a.engine = engine.New(engine.Config{
 		DB: a.db, Records: a.Records, Replica: a.self, Entries: a.entries, Ask: review.AskTx, Word: word.AskTx, Accounts: a.Accounts, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
 		Fresh: func(ctx context.Context) error {
@@ -216,12 +222,16 @@ func (a *App) buildEngine() {
 		Taken: func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error) {
 			return a.watcher.SeenTx(ctx, tx, e)
 		},
-		Queue: a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() }, Notices: a.Notices,
+		Unseen: func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error) {
+			return a.watcher.UnseenTx(ctx, tx, e)
+		},
+		Unwatched: func() { settling.Reset(review.UnwatchedQuiet) },
+		Queue:     a.queue, Tasks: a.tasks, Queued: func() { a.replay.Kick() }, Notices: a.Notices,
 		Options: func() engine.Options {
 			s := a.Settings.Current()
 			return engine.Options{
 				Workers: s.Sync.Workers, Coalesce: s.Sync.Coalesce, MaxRetries: s.CatalogReplay.MaxRetries,
-				AnyAccountForTests: s.Sync.TestSkipPermissionCheck, Adult: account.Adult(s.Sync.Adult), Rewatch: account.Rewatch(s.Sync.Rewatch),
+				AnyAccountForTests: s.Sync.TestSkipPermissionCheck, Adult: account.Adult(s.Sync.Adult), Unwatched: account.Unwatched(s.Sync.Unwatched), Rewatch: account.Rewatch(s.Sync.Rewatch),
 			}
 		},
 	})

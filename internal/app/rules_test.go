@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -270,5 +271,132 @@ func TestARewatchSurvivesAnOutage(t *testing.T) {
 				t.Errorf("after the undo the entry is %q", got)
 			}
 		})
+	}
+}
+
+// unplayed is what Emby sends when somebody sets an episode to played, or back to unplayed.
+func (s *service) emby(event string, episode int) answer {
+	return s.webhook("emby", "application/json", fmt.Sprintf(`{"Event":"item.%s","User":{"Name":"Mira"},"Server":{"Id":"attic"},
+		"Item":{"Type":"Episode","Id":"%d","Name":"x","SeriesName":"三度目の灯","ParentIndexNumber":1,"IndexNumber":%[2]d}}`, event, episode))
+}
+
+// unwatchedRig is the service with a show of forty episodes, none of them marked.
+func unwatchedRig(t *testing.T, rule string) *service {
+	s := start(t, "WATCHMARK_SYNC_UNWATCHED="+rule)
+	s.list.AddSubject(catalogtest.Subject{ID: 601, Type: catalog.Anime, Name: "三度目の灯", Platform: "TV", Date: "2020-04-04", Eps: 40})
+	for n := range 40 {
+		s.list.AddEpisodes(601, catalogtest.Episode{ID: catalog.EpisodeID(60101 + n), Sort: float64(n + 1), AirDate: "2020-04-04"})
+	}
+	return s
+}
+
+// ends waits until a condition holds of the simulated catalog or the service.
+func (s *service) ends(what string, is func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(30 * time.Second); !is(); {
+		if time.Now().After(end) {
+			s.t.Fatalf("it never came to that: %s\n%s", what, s.logs.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+type unwatchedItem struct {
+	RecordID int64    `json:"record_id"`
+	Episode  *float64 `json:"episode"`
+}
+
+func (s *service) unwatchedAsked() []unwatchedItem {
+	var list struct{ Items []unwatchedItem }
+	s.api(http.MethodGet, "/api/unwatched", "", http.StatusOK, &list)
+	return list.Items
+}
+
+func TestWhatIsSetBackToUnwatchedFollowsTheRule(t *testing.T) {
+	for _, rule := range []string{"ignore", "take_back", "ask"} {
+		t.Run(rule, func(t *testing.T) {
+			s := unwatchedRig(t, rule)
+			if err := s.list.Collect("mira", 601, catalog.Doing, false); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.list.SetMark("mira", 60102, catalog.EpisodeWatched); err != nil { // her own
+				t.Fatal(err)
+			}
+			first := s.settled(s.accepted(s.emby("markplayed", 1))[0])
+			s.settled(s.accepted(s.emby("markplayed", 2))[0])
+			for range 2 { // it is told twice
+				for _, episode := range []int{1, 2, 3} {
+					if got := s.emby("markunplayed", episode); got.status != http.StatusOK || !strings.Contains(got.body, "ignored") {
+						t.Fatalf("the webhook answers %d %s", got.status, got.body)
+					}
+				}
+			}
+			switch rule {
+			case "take_back":
+				s.ends("the mark is taken back", func() bool { return !s.marked()["mira/60101"] })
+			case "ask":
+				s.ends("it is asked", func() bool { return len(s.unwatchedAsked()) == 1 })
+				if asked := s.unwatchedAsked(); asked[0].RecordID != first.ID || !s.marked()["mira/60101"] {
+					t.Fatalf("asked is %+v, marked are %v", asked, s.marked())
+				}
+				s.api(http.MethodPost, "/api/unwatched", fmt.Sprintf(`{"record_ids":[%d],"take_back":true}`, first.ID), http.StatusAccepted, nil)
+				s.ends("the mark is taken back", func() bool { return !s.marked()["mira/60101"] && len(s.unwatchedAsked()) == 0 })
+				s.api(http.MethodPost, "/api/unwatched", fmt.Sprintf(`{"record_ids":[%d],"take_back":true}`, first.ID), http.StatusConflict, nil)
+			}
+			if !s.marked()["mira/60102"] {
+				t.Error("her own mark is gone")
+			}
+			if rule == "ignore" {
+				if !s.marked()["mira/60101"] || len(s.unwatchedAsked()) != 0 {
+					t.Errorf("marked are %v", s.marked())
+				}
+				return
+			}
+			r := s.until(first.ID, func(r recordView) bool { return r.Status == "ignored" })
+			if !strings.Contains(r.Message, "set back to unwatched") {
+				t.Errorf("it says %q", r.Message)
+			}
+			// A later watch marks again, and what is kept stays.
+			again := s.settled(s.accepted(s.emby("markplayed", 1))[0])
+			if again.Status != "success" || !s.marked()["mira/60101"] {
+				t.Errorf("a later watch: %+v, marked are %v", again, s.marked())
+			}
+			if rule == "ask" {
+				s.emby("markunplayed", 1)
+				s.ends("it is asked again", func() bool { return len(s.unwatchedAsked()) == 1 })
+				s.api(http.MethodPost, "/api/unwatched", fmt.Sprintf(`{"record_ids":[%d],"take_back":false}`, again.ID), http.StatusAccepted, nil)
+				s.ends("nothing is asked", func() bool { return len(s.unwatchedAsked()) == 0 })
+				if !s.marked()["mira/60101"] {
+					t.Error("what was kept is gone")
+				}
+			}
+		})
+	}
+}
+
+// Many at once wait for a person, whatever the rule; an account has its own rule; and what was watched again meanwhile stays.
+func TestManySetBackAtOnceWait(t *testing.T) {
+	s := unwatchedRig(t, "ignore")
+	s.api(http.MethodPatch, "/api/accounts/1", `{"unwatched":"take_back"}`, http.StatusOK, nil)
+	var ids []int64
+	for n := range 31 {
+		ids = append(ids, s.accepted(s.emby("markplayed", n+1))...)
+	}
+	for _, id := range ids {
+		s.settled(id)
+	}
+	for n := range 31 {
+		s.emby("markunplayed", n+1)
+	}
+	s.ends("it is asked about all", func() bool { return len(s.unwatchedAsked()) == 31 })
+	if n := len(s.list.Marks()); n != 31 {
+		t.Errorf("%d marks are left before the answer", n)
+	}
+	s.settled(s.accepted(s.emby("markplayed", 5))[0])
+	text, _ := json.Marshal(ids)
+	s.api(http.MethodPost, "/api/unwatched", `{"record_ids":`+string(text)+`,"take_back":true}`, http.StatusAccepted, nil)
+	s.ends("all are answered", func() bool { return len(s.unwatchedAsked()) == 0 })
+	if marks := s.list.Marks(); len(marks) != 1 || marks[0].EpisodeID != 60105 {
+		t.Errorf("marks are %v", marks)
 	}
 }

@@ -16,7 +16,7 @@ import (
 var owners = map[string]string{
 	"budgets": "catalog/budget", "accounts": "catalog/account", "account_media_users": "catalog/account", "ignored_users": "catalog/account",
 	"mappings": "match/mapping", "blocked_keywords": "match/mapping", "series_ids": "match/seriesid",
-	"records": "record", "record_marks": "record", "traces": "record", "day_counts": "record", "left_entries": "record", "claims": "record", "entries": "catalog/entries", "webhook_log": "record/webhooklog",
+	"records": "record", "record_marks": "record", "traces": "record", "day_counts": "record", "left_entries": "record", "unwatched": "record", "media_unplayed": "source/watcher", "claims": "record", "entries": "catalog/entries", "webhook_log": "record/webhooklog",
 	"nas_state": "source/nas", "nas_plays": "source/nas", "device_plays": "source/device", "imported_items": "source/importer", "snapshots": "upkeep/snapshot", "listed_entries": "upkeep/snapshot", "restores": "upkeep/snapshot", "restore_rows": "upkeep/snapshot",
 	"tracker_users": "source/tracker", "tracker_plays": "source/tracker", "tracker_titles": "source/tracker", "tracker_mail": "source/tracker",
 	"media_logins": "source/watcher", "media_plays": "source/watcher", "media_held": "source/watcher", "media_writes": "source/watcher",

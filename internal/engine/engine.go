@@ -45,6 +45,7 @@ type Accounts interface {
 	ForUser(ctx context.Context, mediaUser string) ([]account.Account, error)
 	Preferred(ctx context.Context) (account.Account, error)
 	Get(ctx context.Context, id int64) (account.Account, error)
+	List(ctx context.Context) ([]account.Account, error)
 	IsIgnored(ctx context.Context, mediaUser string) (bool, error)
 }
 
@@ -89,6 +90,8 @@ type Options struct {
 	AnyAccountForTests bool
 	// Adult is what is done with adult titles for accounts that do not say.
 	Adult account.Adult
+	// Unwatched is what is done about what was set back to unwatched for accounts that do not say.
+	Unwatched account.Unwatched
 	// Rewatch is what is done about a re-watch for accounts that do not say.
 	Rewatch account.Rewatch
 }
@@ -117,10 +120,14 @@ type Config struct {
 	View func(account.Account) match.Viewer
 	// Taken reports whether the play that an event of a webhook tells of is a record already, because a login at the same server
 	// saw it, too. It asks the database nothing where no login may have.
-	Taken   func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error)
-	Queue   *queue.Queue
-	Tasks   *task.Registry
-	Options func() Options
+	Taken func(ctx context.Context, tx *sql.Tx, e watch.Event) (bool, error)
+	// Unseen forgets that a login saw what was set back to unwatched: its next play is news. It reports whether this service itself did that.
+	Unseen func(ctx context.Context, tx *sql.Tx, e watch.Event) (own bool, err error)
+	// Unwatched is told that marks are to be taken back, or a person is to be asked.
+	Unwatched func()
+	Queue     *queue.Queue
+	Tasks     *task.Registry
+	Options   func() Options
 	// Queued is told that something waits in the queue now.
 	Queued func()
 	// Notices are told what came in, and how it came out.

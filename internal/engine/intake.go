@@ -128,6 +128,7 @@ func (e *Engine) commit(batch []*arrival) {
 		e.lastBurst.Store(&now)
 	}
 	results := make([]accepted, len(batch))
+	unwatched := false
 	// It is a shared write: all of it is added, and what it looks up of a play locks the login that may have it.
 	err := e.DB.WriteShared(context.Background(), func(ctx context.Context, tx *sql.Tx) (err error) {
 		now := time.Now()
@@ -135,10 +136,11 @@ func (e *Engine) commit(batch []*arrival) {
 		fresh := make([]int, len(batch)) // how many events of each
 		for i, a := range batch {
 			results[i] = accepted{}
-			some, ignored, err := e.freshTx(ctx, tx, a.Events)
+			some, ignored, isUnwatched, err := e.freshTx(ctx, tx, a.Events)
 			if err != nil {
 				return err
 			}
+			unwatched = unwatched || isUnwatched
 			fresh[i], results[i].Ignored, events = len(some), ignored, append(events, some...)
 		}
 		ids, err := e.insertTx(ctx, tx, events, false, now)
@@ -173,17 +175,29 @@ func (e *Engine) commit(batch []*arrival) {
 		e.Records.Feed.Publish(record.Arrival)
 	}
 	e.arrive(stored)
+	if err == nil && unwatched {
+		e.Unwatched()
+	}
 }
 
-// freshTx are those of the events of an arrival that become records; ignored is why another one does not.
-func (e *Engine) freshTx(ctx context.Context, tx *sql.Tx, all []watch.Event) (fresh []watch.Event, ignored reason.Reason, err error) {
+// freshTx are those of the events of an arrival that become records; ignored is why another one does not, and unwatched is set when marks
+// are to be taken back because of one.
+func (e *Engine) freshTx(ctx context.Context, tx *sql.Tx, all []watch.Event) (fresh []watch.Event, ignored reason.Reason, unwatched bool, err error) {
 	for _, event := range all {
+		if event.Action == watch.Unwatched {
+			var noted bool
+			if ignored, noted, err = e.unwatchTx(ctx, tx, event); err != nil {
+				return nil, ignored, false, err
+			}
+			unwatched = unwatched || noted
+			continue
+		}
 		if err := seriesid.LearnTx(ctx, tx, event); err != nil {
-			return nil, ignored, err
+			return nil, ignored, false, err
 		}
 		taken, err := e.Taken(ctx, tx, event)
 		if err != nil {
-			return nil, ignored, err
+			return nil, ignored, false, err
 		}
 		if taken {
 			ignored = takenBefore.With()
@@ -191,7 +205,7 @@ func (e *Engine) freshTx(ctx context.Context, tx *sql.Tx, all []watch.Event) (fr
 		}
 		fresh = append(fresh, event)
 	}
-	return fresh, ignored, nil
+	return fresh, ignored, unwatched, nil
 }
 
 // Take stores events of a polled source in one transaction with what also writes, such as

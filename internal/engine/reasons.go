@@ -21,6 +21,15 @@ var (
 // takenBefore is why a webhook of a play that a login at the same server has seen becomes no record.
 var takenBefore = reason.New("event_taken_before", "the sign-in at this media server has seen this play already, and it is a record", "已通过媒体服务器登录收到这次播放，并已有记录")
 
+// What becomes of what was set back to unwatched.
+var (
+	unwatchedIgnored = reason.New("unwatched_ignored", "it was set back to unwatched: the list stays as it is, unless “Set back to unwatched” in the settings says otherwise",
+		"已改回未看：列表保持不变，除非在设置的“改回未看”中另作选择").Was("emby_taken_back").Was("jellyfin_taken_back").Was("jellyfin_mark_taken_back")
+	unwatchedOwn     = reason.New("unwatched_own", "Watchmark itself set it back to unwatched on the media server: the list stays as it is", "是 Watchmark 自己在媒体服务器上改回未看的：列表保持不变")
+	unwatchedNothing = reason.New("unwatched_nothing", "it was set back to unwatched: no mark of it is Watchmark’s, so the list stays as it is", "已改回未看：没有 Watchmark 为它做的标记，列表保持不变")
+	unwatchedNoted   = reason.New("unwatched_noted", "it was set back to unwatched: the record of the play tells what becomes of its mark", "已改回未看：标记的处理结果见那次播放的记录")
+)
+
 // How a record comes out for which nothing is marked.
 var (
 	internalError = reason.New("record_internal_error", "internal error: see the log of Watchmark, then retry", "服务内部出错：请查看服务日志，然后重试")

@@ -33,9 +33,11 @@ type Action string
 const FromHistory = "import"
 
 // Watched means played to the end or marked so by hand; Started means playback began.
+// Unwatched takes Watched back; it becomes no record.
 const (
-	Watched Action = "watched"
-	Started Action = "started"
+	Watched   Action = "watched"
+	Started   Action = "started"
+	Unwatched Action = "unwatched"
 )
 
 // Media is the kind of item, as far as the source can tell.
@@ -152,7 +154,7 @@ const (
 // An empty user name is not an error here: it becomes a record that says so.
 func (e Event) Validate() error {
 	switch e.Action {
-	case Watched, Started:
+	case Watched, Started, Unwatched:
 	default:
 		return reason.At("action", badAction.With(e.Action))
 	}

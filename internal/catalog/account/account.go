@@ -44,6 +44,8 @@ type Account struct {
 	DryRun bool `json:"dry_run"`
 	// Adult is what is done with adult titles; empty is as the settings say.
 	Adult Adult `json:"adult"`
+	// Unwatched is what is done when something was set back to unwatched on a media server; empty is as the settings say.
+	Unwatched Unwatched `json:"unwatched"`
 	// Rewatch is what is done when a marked episode is watched once more; empty is as the settings say.
 	Rewatch Rewatch `json:"rewatch"`
 	// CheckedAt is when the catalog last accepted the token; nil = never.
@@ -87,6 +89,7 @@ type Draft struct {
 	CompleteFilms  bool
 	DryRun         bool
 	Adult          Adult
+	Unwatched      Unwatched
 	Rewatch        Rewatch
 }
 
@@ -101,6 +104,7 @@ type Change struct {
 	CompleteFilms  *bool
 	DryRun         *bool
 	Adult          *Adult
+	Unwatched      *Unwatched
 	Rewatch        *Rewatch
 }
 

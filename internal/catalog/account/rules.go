@@ -30,6 +30,16 @@ const (
 	DoingRewatch  Rewatch = "doing"
 )
 
+// Unwatched is what is done when something was set back to unwatched on a media server; empty, for an account, is as the settings say.
+type Unwatched string
+
+// What is done about what was set back to unwatched: nothing, the mark is taken back, or a person is asked.
+const (
+	IgnoreUnwatched Unwatched = "ignore"
+	TakeBack        Unwatched = "take_back"
+	AskUnwatched    Unwatched = "ask"
+)
+
 // checkRule returns a *reason.FieldError for a value that is neither empty nor one of those given.
 func checkRule[R ~string](field string, value R, of ...R) error {
 	if value == "" || slices.Contains(of, value) {
@@ -43,6 +53,7 @@ func checkRule[R ~string](field string, value R, of ...R) error {
 }
 
 // checkRules checks all rules of an account.
-func checkRules(adult Adult, rewatch Rewatch) error {
-	return errors.Join(checkRule("adult", adult, MarkAdult, PrivateAdult, SkipAdult), checkRule("rewatch", rewatch, IgnoreRewatch, NoteRewatch, DoingRewatch))
+func checkRules(adult Adult, unwatched Unwatched, rewatch Rewatch) error {
+	return errors.Join(checkRule("unwatched", unwatched, IgnoreUnwatched, TakeBack, AskUnwatched),
+		checkRule("adult", adult, MarkAdult, PrivateAdult, SkipAdult), checkRule("rewatch", rewatch, IgnoreRewatch, NoteRewatch, DoingRewatch))
 }

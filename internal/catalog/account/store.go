@@ -30,7 +30,7 @@ func NewStore(d *db.DB, box sealer) *Store { return &Store{db: d, box: box} }
 const listedNames = "media_user_names"
 
 const columns = `a.id, a.username, a.nickname, a.catalog_user_id, a.auth_method, a.access_token <> '', a.expires_at,
-	a.enabled, a.preferred, a.private, a.complete_series, a.complete_films, a.dry_run, a.adult, a.rewatch, a.checked_at, a.problem, a.created_at, a.updated_at`
+	a.enabled, a.preferred, a.private, a.complete_series, a.complete_films, a.dry_run, a.adult, a.unwatched, a.rewatch, a.checked_at, a.problem, a.created_at, a.updated_at`
 
 // List is every account, the preferred one first, then by name.
 func (s *Store) List(ctx context.Context) ([]Account, error) {
@@ -95,7 +95,12 @@ func (s *Store) Get(ctx context.Context, id int64) (Account, error) {
 
 // ForUser is every account, disabled ones included, that names the media-server user exactly.
 func (s *Store) ForUser(ctx context.Context, mediaUser string) ([]Account, error) {
-	return query(ctx, s.db.Read(), `a.id IN (SELECT account_id FROM account_media_users WHERE name = ?)`, `a.preferred DESC, a.id`, mediaUser)
+	return ForUser(ctx, s.db.Read(), mediaUser)
+}
+
+// ForUser is Store.ForUser by the database or within a transaction.
+func ForUser(ctx context.Context, from db.Querier, mediaUser string) ([]Account, error) {
+	return query(ctx, from, `a.id IN (SELECT account_id FROM account_media_users WHERE name = ?)`, `a.preferred DESC, a.id`, mediaUser)
 }
 
 // Preferred is the preferred enabled account, else the first enabled one, else ErrNotFound.
@@ -114,7 +119,7 @@ func (s *Store) Preferred(ctx context.Context) (Account, error) {
 // It returns a *reason.FieldError for a bad draft and ErrTaken for a name in use or
 // a catalog user who has an account.
 func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
-	if err := errors.Join(checkUsername(d.Username), checkUserNames(listedNames, d.MediaUserNames), checkToken(d.Tokens.Access), checkRules(d.Adult, d.Rewatch)); err != nil {
+	if err := errors.Join(checkUsername(d.Username), checkUserNames(listedNames, d.MediaUserNames), checkToken(d.Tokens.Access), checkRules(d.Adult, d.Unwatched, d.Rewatch)); err != nil {
 		return Account{}, err
 	}
 	var created Account
@@ -132,9 +137,9 @@ func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 			checked = now
 		}
 		err := tx.QueryRowContext(ctx, `
-			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, dry_run, adult, rewatch, checked_at, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, d.DryRun, d.Adult, d.Rewatch, checked, now, now).Scan(&id)
+			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, dry_run, adult, unwatched, rewatch, checked_at, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, d.DryRun, d.Adult, d.Unwatched, d.Rewatch, checked, now, now).Scan(&id)
 		if err != nil {
 			return fmt.Errorf("create account: %w", err)
 		}
@@ -170,7 +175,7 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 				return err
 			}
 		}
-		if err := checkRules(or(c.Adult, now.Adult), or(c.Rewatch, now.Rewatch)); err != nil {
+		if err := checkRules(or(c.Adult, now.Adult), or(c.Unwatched, now.Unwatched), or(c.Rewatch, now.Rewatch)); err != nil {
 			return err
 		}
 		if c.MediaUserNames != nil {
@@ -181,9 +186,9 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE accounts SET username = ?, enabled = ?, private = ?, complete_series = ?, complete_films = ?, dry_run = ?, adult = ?, rewatch = ?, updated_at = ? WHERE id = ?`,
+		_, err = tx.ExecContext(ctx, `UPDATE accounts SET username = ?, enabled = ?, private = ?, complete_series = ?, complete_films = ?, dry_run = ?, adult = ?, unwatched = ?, rewatch = ?, updated_at = ? WHERE id = ?`,
 			or(c.Username, now.Username), or(c.Enabled, now.Enabled), or(c.Private, now.Private),
-			or(c.CompleteSeries, now.CompleteSeries), or(c.CompleteFilms, now.CompleteFilms), or(c.DryRun, now.DryRun), or(c.Adult, now.Adult), or(c.Rewatch, now.Rewatch), time.Now().UnixMilli(), id)
+			or(c.CompleteSeries, now.CompleteSeries), or(c.CompleteFilms, now.CompleteFilms), or(c.DryRun, now.DryRun), or(c.Adult, now.Adult), or(c.Unwatched, now.Unwatched), or(c.Rewatch, now.Rewatch), time.Now().UnixMilli(), id)
 		if err != nil {
 			return fmt.Errorf("update account %d: %w", id, err)
 		}
@@ -326,7 +331,7 @@ func query(ctx context.Context, q db.Querier, where, order string, args ...any) 
 		var expires, checked, created, updated int64
 		var name sql.NullString
 		err := row.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
-			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &a.Adult, &a.Rewatch, &checked, &a.Problem, &created, &updated, &name)
+			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &a.Adult, &a.Unwatched, &a.Rewatch, &checked, &a.Problem, &created, &updated, &name)
 		if err != nil {
 			return err
 		}

@@ -22,31 +22,33 @@ import (
 
 // accountInput is a new account.
 type accountInput struct {
-	Username       string                   `json:"username" doc:"Bangumi's user name, as it stands in the address of the person's page." example:"mira"`
-	AccessToken    secret.Text              `json:"access_token,omitempty" writeOnly:"true" doc:"A token made on Bangumi's website. Leave it out to connect by OAuth. It is never answered." example:"paste-the-token-here"`
-	MediaUserNames []string                 `json:"media_user_names,omitempty" doc:"The media-server users whose events go to this account; compared exactly, case and spaces included." example:"[\"mira\",\"Mira TV\"]"`
-	Enabled        *bool                    `json:"enabled,omitempty" doc:"Whether events are marked; true when left out."`
-	Preferred      bool                     `json:"preferred,omitempty" doc:"Whether test runs for unknown users use it. The first account always is preferred."`
-	Private        bool                     `json:"private,omitempty" doc:"Whether new entries of the list are visible to their owner only."`
-	CompleteSeries bool                     `json:"complete_series,omitempty" doc:"Whether a series is set to done when every main episode is marked."`
-	CompleteFilms  *bool                    `json:"complete_films,omitempty" doc:"The same for films; true when left out."`
-	DryRun         bool                     `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked."`
-	Adult          ownRule[account.Adult]   `json:"adult,omitzero" enum:"mark,private,skip," doc:"What is done with adult titles; null or empty is as the setting sync.adult says."`
-	Rewatch        ownRule[account.Rewatch] `json:"rewatch,omitzero" enum:"ignore,note,doing," doc:"What is done when an episode that is marked already is watched once more; null or empty is as the setting sync.rewatch says."`
+	Username       string                     `json:"username" doc:"Bangumi's user name, as it stands in the address of the person's page." example:"mira"`
+	AccessToken    secret.Text                `json:"access_token,omitempty" writeOnly:"true" doc:"A token made on Bangumi's website. Leave it out to connect by OAuth. It is never answered." example:"paste-the-token-here"`
+	MediaUserNames []string                   `json:"media_user_names,omitempty" doc:"The media-server users whose events go to this account; compared exactly, case and spaces included." example:"[\"mira\",\"Mira TV\"]"`
+	Enabled        *bool                      `json:"enabled,omitempty" doc:"Whether events are marked; true when left out."`
+	Preferred      bool                       `json:"preferred,omitempty" doc:"Whether test runs for unknown users use it. The first account always is preferred."`
+	Private        bool                       `json:"private,omitempty" doc:"Whether new entries of the list are visible to their owner only."`
+	CompleteSeries bool                       `json:"complete_series,omitempty" doc:"Whether a series is set to done when every main episode is marked."`
+	CompleteFilms  *bool                      `json:"complete_films,omitempty" doc:"The same for films; true when left out."`
+	DryRun         bool                       `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked."`
+	Adult          ownRule[account.Adult]     `json:"adult,omitzero" enum:"mark,private,skip," doc:"What is done with adult titles; null or empty is as the setting sync.adult says."`
+	Unwatched      ownRule[account.Unwatched] `json:"unwatched,omitzero" enum:"ignore,take_back,ask," doc:"What is done when something was set back to unwatched on a media server; null or empty is as the setting sync.unwatched says."`
+	Rewatch        ownRule[account.Rewatch]   `json:"rewatch,omitzero" enum:"ignore,note,doing," doc:"What is done when an episode that is marked already is watched once more; null or empty is as the setting sync.rewatch says."`
 }
 
 // accountChange is a change of an account. What is left out stays.
 type accountChange struct {
-	Username       *string                  `json:"username,omitempty" doc:"Bangumi's user name."`
-	AccessToken    *secret.Text             `json:"access_token,omitempty" writeOnly:"true" doc:"A new token; empty removes the one there is."`
-	MediaUserNames *[]string                `json:"media_user_names,omitempty" doc:"The whole new list."`
-	Enabled        *bool                    `json:"enabled,omitempty"`
-	Private        *bool                    `json:"private,omitempty"`
-	CompleteSeries *bool                    `json:"complete_series,omitempty"`
-	CompleteFilms  *bool                    `json:"complete_films,omitempty"`
-	DryRun         *bool                    `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked. Records of a dry run are marked by a retry after it is switched off."`
-	Adult          ownRule[account.Adult]   `json:"adult,omitzero" enum:"mark,private,skip," doc:"What is done with adult titles; null or empty is as the setting sync.adult says."`
-	Rewatch        ownRule[account.Rewatch] `json:"rewatch,omitzero" enum:"ignore,note,doing," doc:"What is done when an episode that is marked already is watched once more; null or empty is as the setting sync.rewatch says."`
+	Username       *string                    `json:"username,omitempty" doc:"Bangumi's user name."`
+	AccessToken    *secret.Text               `json:"access_token,omitempty" writeOnly:"true" doc:"A new token; empty removes the one there is."`
+	MediaUserNames *[]string                  `json:"media_user_names,omitempty" doc:"The whole new list."`
+	Enabled        *bool                      `json:"enabled,omitempty"`
+	Private        *bool                      `json:"private,omitempty"`
+	CompleteSeries *bool                      `json:"complete_series,omitempty"`
+	CompleteFilms  *bool                      `json:"complete_films,omitempty"`
+	DryRun         *bool                      `json:"dry_run,omitempty" doc:"Whether records only say what would have been marked, and nothing is marked. Records of a dry run are marked by a retry after it is switched off."`
+	Adult          ownRule[account.Adult]     `json:"adult,omitzero" enum:"mark,private,skip," doc:"What is done with adult titles; null or empty is as the setting sync.adult says."`
+	Unwatched      ownRule[account.Unwatched] `json:"unwatched,omitzero" enum:"ignore,take_back,ask," doc:"What is done when something was set back to unwatched on a media server; null or empty is as the setting sync.unwatched says."`
+	Rewatch        ownRule[account.Rewatch]   `json:"rewatch,omitzero" enum:"ignore,note,doing," doc:"What is done when an episode that is marked already is watched once more; null or empty is as the setting sync.rewatch says."`
 }
 
 // ownRule is a rule of an account as a request has it: null says the same as an empty one, and what is left out stays.
@@ -179,7 +181,7 @@ func (as Accounts) createAccount(ctx context.Context, in *JSON[accountInput]) (*
 	made, err := as.Store.Create(ctx, account.Draft{
 		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
 		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
-		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun, Adult: b.Adult.orEmpty(), Rewatch: b.Rewatch.orEmpty(),
+		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun, Adult: b.Adult.orEmpty(), Unwatched: b.Unwatched.orEmpty(), Rewatch: b.Rewatch.orEmpty(),
 	})
 	return as.saved(ctx, made, err, b.AccessToken)
 }
@@ -196,7 +198,7 @@ func (as Accounts) changeAccount(ctx context.Context, in *struct {
 	}
 	changed, err := as.Store.Update(ctx, in.ID, account.Change{
 		Username: b.Username, AccessToken: b.AccessToken, MediaUserNames: b.MediaUserNames, Enabled: b.Enabled, Private: b.Private,
-		CompleteSeries: b.CompleteSeries, CompleteFilms: b.CompleteFilms, DryRun: b.DryRun, Adult: b.Adult.to, Rewatch: b.Rewatch.to,
+		CompleteSeries: b.CompleteSeries, CompleteFilms: b.CompleteFilms, DryRun: b.DryRun, Adult: b.Adult.to, Unwatched: b.Unwatched.to, Rewatch: b.Rewatch.to,
 	})
 	return as.saved(ctx, changed, err, given)
 }

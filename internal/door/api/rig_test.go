@@ -263,6 +263,7 @@ func (p *parts) resources() []api.Resource {
 		api.Records{Store: r.records, Webhooks: p.stats.Webhooks, Engine: r.engine},
 		api.Corrections{Decisions: r.decisions},
 		api.Undo{Decisions: r.decisions, Tasks: r.tasks},
+		api.Unwatched{Decisions: r.decisions},
 		p.stats,
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},

@@ -227,11 +227,11 @@ func (d *door) receive(w http.ResponseWriter, r *http.Request, src watch.Source,
 	return o
 }
 
-// wanted are the events of a delivery that become records, or why there are none.
+// wanted are the events of a delivery that the intake takes, or why there are none.
 func wanted(d source.Delivery, filmStarts bool) (events []watch.Event, ignored reason.Reason) {
 	for _, e := range d.Events {
 		switch {
-		case e.Action == watch.Watched, e.IsFilm() && filmStarts:
+		case e.Action == watch.Watched, e.Action == watch.Unwatched, e.IsFilm() && filmStarts:
 			events = append(events, e)
 		case e.IsFilm():
 			ignored = filmBegan.With()

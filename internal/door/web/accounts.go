@@ -63,6 +63,8 @@ func (g Accounts) rulesOf(a account.Account) (rules []accountRule) {
 			switch key.Path {
 			case "sync.adult":
 				rule.Name, rule.Own = "adult", string(a.Adult)
+			case "sync.unwatched":
+				rule.Name, rule.Own = "unwatched", string(a.Unwatched)
 			case "sync.rewatch":
 				rule.Name, rule.Own = "rewatch", string(a.Rewatch)
 			default:

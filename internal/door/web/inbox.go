@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 )
 
@@ -16,6 +17,7 @@ import (
 type Inbox struct {
 	Notices  *notify.Notifier
 	Accounts *account.Store
+	Records  *record.Store
 }
 
 // attention is how many unread notices need a person, without those about records: a record that failed, and a question,
@@ -48,6 +50,8 @@ type inboxPage struct {
 	// It is empty when all are read.
 	Read string
 	All  bool
+	// Unwatched is what was set back to unwatched and waits for an answer.
+	Unwatched []unwatchedView
 	pager
 }
 
@@ -119,6 +123,10 @@ func (g Inbox) list(r *request) (content, error) {
 	} else {
 		page.Kind = ""
 		f.Notable = page.View == viewNotices
+	}
+	var err error
+	if page.Unwatched, err = g.unwatched(ctx); err != nil {
+		return content{}, err
 	}
 	unread, err := g.Notices.Unread(ctx)
 	if err != nil {

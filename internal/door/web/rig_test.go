@@ -229,7 +229,7 @@ func (g *rig) groups() web.Groups {
 		},
 		Records:  web.Records{Records: g.records, Questions: g.questions, Accounts: g.accounts, Requests: g.log, Tasks: g.tasks},
 		Review:   web.Review{Questions: g.questions},
-		Inbox:    web.Inbox{Notices: g.notices, Accounts: g.accounts},
+		Inbox:    web.Inbox{Notices: g.notices, Accounts: g.accounts, Records: g.records},
 		Queue:    web.Queue{Queue: marks, Scheduler: func() queue.Standing { return g.scheduler }, Reachability: g.reachability, Settings: g.settings, Tasks: g.tasks},
 		Mappings: web.Mappings{Mappings: g.mappings},
 		Archive: web.Archive{Status: archived, Find: func(_ context.Context, q archive.Query) ([]archive.Found, error) {

@@ -19,8 +19,16 @@ var (
 	ErrCorrecting = reason.New("record_correcting", "this record is being corrected already", "这条记录正在更正").For(reason.Conflict)
 	// ErrTaskRuns is returned by UndoWritings for a task that has not ended.
 	ErrTaskRuns = reason.New("undo_task_runs", "the task is still running: wait for it or cancel it, then undo it", "该后台任务仍在运行：请等它结束或取消它，再撤销").For(reason.Conflict)
+	// ErrNotAsked is returned by AnswerUnwatched for records that nobody is asked about.
+	ErrNotAsked = reason.New("unwatched_not_asked", "nothing is asked about these records any more", "这些记录已没有待回答的问题").For(reason.Conflict)
 	// ErrInWork is what an *InWorkError is.
 	ErrInWork = reason.New("answer_in_work", "records of this answer are being processed: try again in a moment", "相关记录正在处理：请稍后再试").For(reason.Conflict)
+)
+
+// What was set back to unwatched.
+var (
+	setBackUnwatched  = reason.New("set_back_unwatched", "it was set back to unwatched on the media server", "已在媒体服务器上改回未看")
+	unwatchedAnswered = reason.New("unwatched_answered", "{done} answered, {taken} taken back", "已回答 {done} 条，撤回 {taken} 条")
 )
 
 // What is wrong with an answer or a correction.

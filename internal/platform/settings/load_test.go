@@ -25,7 +25,7 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 		Auth:    settings.Auth{Enabled: true, WebhookAuthEnabled: true, Session: 30 * 24 * time.Hour, LockoutAttempts: 5, Lockout: 15 * time.Minute, OIDCAllowed: []string{}},
 		Network: settings.Network{Timeout: 15 * time.Second},
 		Catalog: settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", ImageURL: "https://lain.bgm.tv", RequestsPerMinute: 100, Burst: 800, Egress: "shared", LimitCounts: "address"},
-		Sync:    settings.Sync{Coalesce: 300 * time.Millisecond, Workers: 4, Adult: "mark", Rewatch: "ignore"},
+		Sync:    settings.Sync{Coalesce: 300 * time.Millisecond, Workers: 4, Adult: "mark", Unwatched: "ignore", Rewatch: "ignore"},
 		IDMap: settings.IDMap{Enabled: true, AnimeListsURL: "https://raw.githubusercontent.com/Anime-Lists/anime-lists/master/anime-list.xml",
 			ShinkroURL: "https://raw.githubusercontent.com/varoOP/shinkro-mapping/main/tvdb-mal.yaml", UpdateCron: "50 8 * * *"},
 		Matching: settings.Matching{DatasetEnabled: true, DatasetURL: "https://unpkg.com/bangumi-data@0.3/dist/data.json", DatasetCron: "30 8 * * 3",

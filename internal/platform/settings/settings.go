@@ -114,6 +114,7 @@ type Sync struct {
 	Coalesce                time.Duration // at most, when more events are expected; 0 = do not wait
 	Workers                 int
 	Adult                   string // mark, private or skip
+	Unwatched               string // ignore, take_back or ask
 	Rewatch                 string // ignore, note or doing
 }
 

@@ -54,8 +54,8 @@ func syncSection(s *Sync) section {
 	return section{
 		name:  "sync",
 		label: "Marking", labelZH: "标记",
-		help: "How an event becomes a mark. Each account can have its own choice for adult titles and re-watches, on the page People.",
-		zh:   "观看事件如何变成标记。成人条目和重看的处理方式可在“成员”页为每个账号单独选择。",
+		help: "How an event becomes a mark. Each account can have its own choice for adult titles, re-watches and what is set back to unwatched, on the page People.",
+		zh:   "观看事件如何变成标记。成人条目、改回未看和重看的处理方式可在“成员”页为每个账号单独选择。",
 		options: []option{
 			{name: "test_skip_permission_check", at: &s.TestSkipPermissionCheck, standard: false, advanced: true,
 				label: "Tests for any user name", labelZH: "测试不限用户名",
@@ -79,6 +79,12 @@ func syncSection(s *Sync) section {
 				help: "What is done with adult titles. Mark: as with all others. Mark privately: an entry that Watchmark adds to the list is visible to its owner only; one that is there already stays as it is. " +
 					"Bangumi shows a line on the timeline for each episode all the same, for private entries too. Skip: nothing is written.",
 				zh: "如何处理成人条目。照常标记：与其他条目相同。私密标记：Watchmark 新加入列表的条目只有自己可见，已在列表中的保持原样；但即使条目是私密的，Bangumi 仍会在时间线上公开显示每次标记的集。跳过：什么都不写入。"},
+			{name: "unwatched", at: &s.Unwatched, standard: "ignore", choices: []Choice{{"ignore", "Ignore", "忽略"}, {"take_back", "Take the mark back", "撤回标记"}, {"ask", "Ask", "询问"}},
+				label: "Set back to unwatched", labelZH: "改回未看",
+				help: "What is done when somebody sets an episode or a film back to unwatched by hand on Emby or Jellyfin. Take the mark back: the mark that Watchmark made for it is removed from the list; one that you made yourself stays. " +
+					"Ask: the page Inbox asks, and nothing is written until you answer. More than 30 at once always wait for your word. Plex does not tell of it.",
+				zh: "有人在 Emby 或 Jellyfin 上手动把一集或一部电影改回未看时如何处理。撤回标记：从列表中移除 Watchmark 为它做的标记，你自己做的标记不动。" +
+					"询问：在“通知”页询问，回答之前什么都不写入。一次超过 30 条时总是等你确认。Plex 不会告知此操作。"},
 			{name: "rewatch", at: &s.Rewatch, standard: "ignore", choices: []Choice{{"ignore", "Ignore", "忽略"}, {"note", "Note it", "记下重看"}, {"doing", "Set the entry to watching again", "把条目改回“在看”"}},
 				label: "Re-watches", labelZH: "重看",
 				help: "What is done when an episode that is marked already is watched once more, six hours or more later. Note it: the record says that it was watched again, and summaries count it. " +

@@ -23,8 +23,8 @@ var Adapter = payload.Adapter{
 				Chinese: "Emby 4.8 及以上：**设置 → 通知 → 添加通知 → Webhooks**。更早版本：**服务器 → Webhooks**。"},
 			{English: "Paste the address as **URL**, and choose `application/json` as **Request content type**.",
 				Chinese: "把地址粘贴到 **URL**，**请求内容类型**选择 `application/json`。"},
-			{English: "Tick **Playback: Stop** and **Users: Mark Played** (and **Playback: Start** if films shall be put on your list when they begin). Choose the users and libraries that count.",
-				Chinese: "勾选 **播放：停止** 和 **用户：标记为已播放**（如果希望剧场版一开始播放就设为“在看”，再勾选 **播放：开始**）。选择相应的用户和媒体库。"},
+			{English: "Tick **Playback: Stop** and **Users: Mark Played** (**Users: Mark Unplayed** too if marks shall be taken back; and **Playback: Start** if films shall be put on your list when they begin). Choose the users and libraries that count.",
+				Chinese: "勾选 **播放：停止** 和 **用户：标记为已播放**（要撤回标记，再勾选 **用户：标记为未播放**；如果希望剧场版一开始播放就设为“在看”，再勾选 **播放：开始**）。选择相应的用户和媒体库。"},
 			{English: "**Send test notification**: it appears below as ignored, which is right. Then **Save**.",
 				Chinese: "点击**发送测试通知**：下方会显示为已忽略，这是正常的。然后**保存**。"},
 		},
@@ -57,7 +57,7 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 	case "playback.start":
 		return r.Deliver(watch.Started)
 	case "item.markunplayed":
-		return r.Ignore(takenBack.With()), nil
+		return r.Deliver(watch.Unwatched)
 	case "system.notificationtest", "system.webhooktest":
 		return r.ConnectionTest(), nil
 	default:

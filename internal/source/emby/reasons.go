@@ -6,6 +6,4 @@ var (
 	noEvent      = reason.New("emby_no_event", "Event: missing: this is not a webhook of Emby.", "缺少 Event：这不是 Emby 的 Webhook。")
 	notCompleted = reason.New("emby_not_completed", "{event} without PlayedToCompletion is not a finished playback.",
 		"没有 PlayedToCompletion 的 {event} 不算看完。")
-	takenBack = reason.New("emby_taken_back", "item.markunplayed says that the item is unwatched again: marks are never removed from the list because of that.",
-		"item.markunplayed 表示改为未看：列表上的标记不会因此移除。")
 )

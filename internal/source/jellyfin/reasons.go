@@ -10,14 +10,10 @@ var (
 	notByHand = reason.New("jellyfin_not_by_hand", "UserDataSaved with {save_reason} is not a mark by hand.",
 		"UserDataSaved（{save_reason}）不是手动标记。")
 	noSaveReason = reason.New("jellyfin_no_save_reason", "no SaveReason", "没有 SaveReason")
-	takenBack    = reason.New("jellyfin_taken_back", "UserDataSaved says that the item is unwatched again: marks are never removed from the list because of that.",
-		"UserDataSaved 表示改为未看：列表上的标记不会因此移除。")
-	noPlayed = reason.New("jellyfin_no_played", "UserDataSaved does not say whether the item was marked played: send the key Played.",
+	noPlayed     = reason.New("jellyfin_no_played", "UserDataSaved does not say whether the item was marked played: send the key Played.",
 		"UserDataSaved 没有说明是否标为已看：请发送 Played 字段。")
 	unknownLength = reason.New("jellyfin_unknown_length", "Stop does not say whether playback was finished: the running time is unknown.",
 		"Stop 没有说明是否看完：片长未知。")
 	stoppedEarly = reason.New("jellyfin_stopped_early", "Stop before the end is not a finished playback.",
 		"结束前的 Stop 不算看完。")
-	markTakenBack = reason.New("jellyfin_mark_taken_back", "MarkUnplayed says that the item is unwatched again: marks are never removed from the list because of that.",
-		"MarkUnplayed 表示改为未看：列表上的标记不会因此移除。")
 )

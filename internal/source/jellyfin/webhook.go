@@ -49,7 +49,7 @@ func userDataSaved(o payload.Object, r payload.Report) (payload.Delivery, error)
 	case played:
 		return r.Deliver(watch.Watched)
 	case known:
-		return r.Ignore(takenBack.With()), nil
+		return r.Deliver(watch.Unwatched)
 	}
 	return r.Ignore(noPlayed.With()), nil
 }

@@ -33,7 +33,7 @@ func parseWebhooks(o payload.Object) (payload.Delivery, error) {
 	case "Play":
 		return r.Deliver(watch.Started)
 	case "MarkUnplayed":
-		return r.Ignore(markTakenBack.With()), nil
+		return r.Deliver(watch.Unwatched)
 	default:
 		return r.Ignore(payload.NotFinished.With(event)), nil
 	}

@@ -289,6 +289,9 @@ func (f *follower) read(ctx context.Context, ids []string) error {
 				}
 			}
 		}
+		if err := w.unwatched(ctx, items); err != nil {
+			return err
+		}
 		if err := w.take(ctx, items); err != nil || !elsewhere {
 			return err
 		}

@@ -72,14 +72,16 @@ func newReplica(t testing.TB, dir string, fake *fakeServer, self dbtest.Self, of
 	must(t, err)
 	r := &rig{t: t, dir: dir, db: d, fake: fake, began: time.Now(), logs: new(logtest.Buffer), stop: func() {}, series: seriesid.NewStore(d)}
 	r.dialer = &fakeDialer{fakeServer: fake, users: map[string]string{"mira": "pass", "alex": "word"}}
+	taken := &intake{db: d}
 	r.service = NewService(Config{
-		DB: d, Box: box, Dialer: r.dialer, Masker: &secret.Masker{}, Tasks: task.New(d, self, slog.New(slog.DiscardHandler)), Holds: hold.New(d, self, slog.New(slog.DiscardHandler)), Replicas: func(context.Context) (int, error) { return of, nil }, Intake: intake{d}, Remember: r.series.Told,
+		DB: d, Box: box, Dialer: r.dialer, Masker: &secret.Masker{}, Tasks: task.New(d, self, slog.New(slog.DiscardHandler)), Holds: hold.New(d, self, slog.New(slog.DiscardHandler)), Replicas: func(context.Context) (int, error) { return of, nil }, Intake: taken, Remember: r.series.Told,
 		Routed: func(context.Context, string) ([]string, reason.Reason, error) {
 			return []string{"mira"}, reason.Reason{}, nil
 		},
 		Enabled: func() bool { return true },
 		Log:     slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
+	taken.unseen = r.service.UnseenTx
 	return r
 }
 
@@ -190,7 +192,27 @@ func realDialer(plex string) *mediaserver.Dialer {
 }
 
 // intake stores records as the engine does.
-type intake struct{ db *db.DB }
+type intake struct {
+	db     *db.DB
+	unseen func(context.Context, *sql.Tx, watch.Event) (bool, error)
+}
+
+// Unwatch keeps what a person set back to unwatched as records of another title.
+func (i intake) Unwatch(ctx context.Context, events []watch.Event) error {
+	return i.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, e := range events {
+			own, err := i.unseen(ctx, tx, e)
+			if err != nil || own {
+				return err
+			}
+			e.Title = "not " + e.Title
+			if _, err := record.Insert(ctx, tx, e, false, time.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
 
 func (i intake) Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) (ids []int64, err error) {
 	err = i.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -75,6 +75,55 @@ func (s *Service) SeenTx(ctx context.Context, tx *sql.Tx, e watch.Event) (seen b
 	return seen, nil
 }
 
+// ownEcho is for how long what this service set to unwatched itself is no person's word.
+const ownEcho = 10 * time.Minute
+
+// UnseenTx forgets that logins know a play which was set back to unwatched, so that the next one is news, and reports whether it was this
+// service that did so at the media server.
+func (s *Service) UnseenTx(ctx context.Context, tx *sql.Tx, e watch.Event) (own bool, err error) {
+	stored, err := s.store.allOf(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	s.follow(stored)
+	for _, f := range *s.followed.Load() {
+		if !f.about(e) {
+			continue
+		}
+		if e.ItemID != "" {
+			var at int64
+			err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(at), 0) FROM media_unplayed WHERE login_id = ? AND item_id = ?`, f.id, e.ItemID).Scan(&at)
+			if err != nil {
+				return false, fmt.Errorf("look who set an item to unwatched: %w", err)
+			}
+			if time.Since(time.UnixMilli(at)).Abs() < ownEcho {
+				return true, nil
+			}
+		}
+		if err := f.forgetTx(ctx, tx, e); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// forgetTx removes what is known of a play.
+func (f followed) forgetTx(ctx context.Context, tx *sql.Tx, e watch.Event) error {
+	key := keyOf(e, e.IsFilm())
+	if key == "" && e.ItemID == "" {
+		return nil
+	}
+	result, err := tx.ExecContext(ctx, `DELETE FROM media_plays WHERE login_id = ? AND (item_id = ? OR play_key = ? AND play_key <> '')`, f.id, e.ItemID, key)
+	if err != nil {
+		return fmt.Errorf("forget a play: %w", err)
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return fmt.Errorf("forget a play: %w", err)
+	}
+	return countTx(ctx, tx, f.id, -int(n), -int(n))
+}
+
 // heardTx notes a play that a webhook told of, and reports whether the login took it within the time of one play.
 func (f followed) heardTx(ctx context.Context, tx *sql.Tx, e watch.Event, now time.Time) (taken bool, err error) {
 	row := play{key: keyOf(e, e.IsFilm()), year: e.AirDate.Year, at: now.Add(f.skew).Truncate(time.Millisecond), heard: now}

@@ -44,6 +44,8 @@ type Dialer interface {
 // Intake stores events in one transaction with what also writes; *engine.Engine is one.
 type Intake interface {
 	Take(ctx context.Context, events []watch.Event, also func(ctx context.Context, tx *sql.Tx, ids []int64) error) ([]int64, error)
+	// Unwatch takes in what a person set back to unwatched.
+	Unwatch(ctx context.Context, events []watch.Event) error
 }
 
 // Config is what a Service is made of; every field must be set.

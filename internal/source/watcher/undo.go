@@ -95,6 +95,8 @@ func (w *writing) back(ctx context.Context, row written, i mediaserver.Item) err
 		if err := w.store.expect(ctx, w.login.ID, i); err != nil {
 			return err
 		}
+	} else if err := w.store.unplayed(ctx, w.login.ID, row.item); err != nil {
+		return err
 	}
 	err := w.send(ctx, row.item, row.before)
 	switch {

@@ -42,10 +42,24 @@ func (s store) noteWrite(ctx context.Context, w written, i mediaserver.Item) err
 			return fmt.Errorf("note what is written to a media server: %w", err)
 		}
 		if w.before.Played {
-			return nil
+			return unplayedTx(ctx, tx, w.login, w.item)
 		}
 		return expectTx(ctx, tx, w.login, i)
 	})
+}
+
+// unplayed notes that an item is about to be set to unwatched.
+func (s store) unplayed(ctx context.Context, login int64, item string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return unplayedTx(ctx, tx, login, item) })
+}
+
+func unplayedTx(ctx context.Context, tx *sql.Tx, login int64, item string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO media_unplayed (login_id, item_id, at) VALUES (?, ?, ?) ON CONFLICT (login_id, item_id) DO UPDATE SET at = excluded.at`,
+		login, item, time.Now().UnixMilli())
+	if err != nil {
+		return fmt.Errorf("note what is set to unwatched at a media server: %w", err)
+	}
+	return nil
 }
 
 // expect notes that an item is about to be marked as played.
@@ -151,7 +165,10 @@ func (s *Service) Prune(ctx context.Context, limit int) (removed int64, err erro
 		if err != nil {
 			return err
 		}
-		removed, err = result.RowsAffected()
+		if removed, err = result.RowsAffected(); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM media_unplayed WHERE at < ?`, time.Now().Add(-ownEcho).UnixMilli())
 		return err
 	})
 	if err != nil {

@@ -48,6 +48,7 @@ const (
 	ImportFailed       Kind = "import_failed"
 	JobFailed          Kind = "job_failed"
 	WordAsked          Kind = "word_asked"
+	UnwatchedAsks      Kind = "unwatched_asks"
 	ListShrunk         Kind = "list_shrunk"
 	SummaryReady       Kind = "summary_ready"
 	AiringToday        Kind = "airing_today"

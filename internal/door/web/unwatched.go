@@ -1,0 +1,61 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"watchmark/internal/record"
+)
+
+// unwatchedView is what of one season, or film, of one account was set back to unwatched.
+type unwatchedView struct {
+	record.Record // the first of them
+	HeardAt       time.Time
+	ids           []int64
+	Episodes      []string // short names; empty for a film
+}
+
+// SeasonNumber is the season of one that has one.
+func (v unwatchedView) SeasonNumber() int { return *v.Season }
+
+// TakeBack and Keep are the request bodies of the two answers.
+func (v unwatchedView) TakeBack() (string, error) { return v.body(true) }
+
+// Keep is explained at TakeBack.
+func (v unwatchedView) Keep() (string, error) { return v.body(false) }
+
+func (v unwatchedView) body(takeBack bool) (string, error) {
+	text, err := json.Marshal(map[string]any{"record_ids": v.ids, "take_back": takeBack})
+	return string(text), err
+}
+
+// unwatched is what people are asked about, by account, title and season.
+func (g Inbox) unwatched(ctx context.Context) (views []unwatchedView, err error) {
+	all, err := g.Records.Unwatched(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	type key struct {
+		account int64
+		title   string
+		season  int
+	}
+	at := map[key]int{}
+	for _, u := range all {
+		k := key{u.AccountID, u.Title, -1}
+		if u.Season != nil {
+			k.season = *u.Season
+		}
+		i, there := at[k]
+		if !there {
+			i = len(views)
+			at[k], views = i, append(views, unwatchedView{Record: u.Record, HeardAt: u.HeardAt})
+		}
+		views[i].ids = append(views[i].ids, u.ID)
+		if u.Episode != nil {
+			views[i].Episodes = append(views[i].Episodes, number(*u.Episode))
+		}
+	}
+	return views, nil
+}

@@ -1,0 +1,109 @@
+package record
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/watch"
+)
+
+// Unwatched is a record whose mark is to be taken back, because what was watched was set back to unwatched.
+type Unwatched struct {
+	Record
+	HeardAt time.Time
+}
+
+// sameItem is the SQL condition of records that tell of the same episode or film of an account.
+func sameItem(title string, season *int, episode *float64, account int64) (where string, args []any) {
+	where, args = `title = ? AND account_id = ? AND action = 'watched' AND COALESCE(season, -1) = COALESCE(?, -1) AND episode `, []any{title, account, season}
+	if episode == nil {
+		return where + `IS NULL`, args
+	}
+	return where + `= ?`, append(args, *episode)
+}
+
+// HoldersTx are the records of an account that hold the mark of an episode or film, as far as it is not known to be of another media server.
+func HoldersTx(ctx context.Context, tx *sql.Tx, account int64, of watch.Event) (ids []int64, err error) {
+	where, args := sameItem(of.Title, of.Season, of.Episode, account)
+	server := watch.PlainID(of.ServerID)
+	err = db.Each(ctx, tx, "look who marked what is unwatched again", func(row db.Row) error {
+		var id int64
+		var text string
+		if err := row.Scan(&id, &text); err != nil {
+			return err
+		}
+		var event watch.Event
+		if err := json.Unmarshal([]byte(text), &event); err != nil {
+			return fmt.Errorf("read the event of record %d: %w", id, err)
+		}
+		if other := watch.PlainID(event.ServerID); other == "" || server == "" || other == server {
+			ids = append(ids, id)
+		}
+		return nil
+	}, `SELECT id, event FROM records WHERE `+where+` AND EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id AND record_marks.account_id = records.account_id)
+		ORDER BY id`, args...)
+	return ids, err
+}
+
+// UnwatchTx notes within tx that the marks of some records are to be taken back.
+func UnwatchTx(ctx context.Context, tx *sql.Tx, account int64, ids []int64, now time.Time) error {
+	for _, id := range ids {
+		_, err := tx.ExecContext(ctx, `INSERT INTO unwatched (record_id, account_id, heard_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, id, account, now.UnixMilli())
+		if err != nil {
+			return fmt.Errorf("note that record %d is unwatched again: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// Unwatched are the records whose marks are to be taken back, or with asked those that wait for a person's word, by account and record.
+func (s *Store) Unwatched(ctx context.Context, asked bool) ([]Unwatched, error) {
+	return db.All(ctx, s.db.Read(), "list what is unwatched again", func(row db.Row) (u Unwatched, err error) {
+		var heard int64
+		err = scan(row, &u.Record, &heard)
+		u.HeardAt = time.UnixMilli(heard)
+		return u, err
+	}, `SELECT `+columns+`, (SELECT MAX(heard_at) FROM unwatched WHERE record_id = records.id) FROM records
+		WHERE id IN (SELECT record_id FROM unwatched WHERE (asked_at > 0) = ?) ORDER BY account_id, id`, asked)
+}
+
+// IsUnwatched reports whether there are records whose marks are to be taken back.
+func (s *Store) IsUnwatched(ctx context.Context) (is bool, err error) {
+	if err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM unwatched WHERE asked_at = 0)`).Scan(&is); err != nil {
+		return false, fmt.Errorf("look for what is unwatched again: %w", err)
+	}
+	return is, nil
+}
+
+// AskUnwatchedTx has some records wait for a person's word, within tx.
+func AskUnwatchedTx(ctx context.Context, tx *sql.Tx, ids []int64, now time.Time) error {
+	list, args := db.In(ids)
+	if _, err := tx.ExecContext(ctx, `UPDATE unwatched SET asked_at = ? WHERE record_id IN `+list, append([]any{now.UnixMilli()}, args...)...); err != nil {
+		return fmt.Errorf("ask about what is unwatched again: %w", err)
+	}
+	return nil
+}
+
+// DropUnwatchedTx forgets within tx that the marks of some records are to be taken back.
+func DropUnwatchedTx(ctx context.Context, tx *sql.Tx, ids []int64) error {
+	list, args := db.In(ids)
+	if _, err := tx.ExecContext(ctx, `DELETE FROM unwatched WHERE record_id IN `+list, args...); err != nil {
+		return fmt.Errorf("forget what was unwatched again: %w", err)
+	}
+	return nil
+}
+
+// WatchedSince reports whether what was set back to unwatched was watched once more since.
+func (s *Store) WatchedSince(ctx context.Context, u Unwatched) (since bool, err error) {
+	where, args := sameItem(u.Title, u.Season, u.Episode, u.AccountID)
+	err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE `+where+` AND created_at > ? AND status NOT IN ('ignored', 'error'))`,
+		append(args, u.HeardAt.UnixMilli())...).Scan(&since)
+	if err != nil {
+		return false, fmt.Errorf("look whether record %d was watched again: %w", u.ID, err)
+	}
+	return since, nil
+}
