@@ -99,6 +99,10 @@ func newRig(t testing.TB) *rig {
 	t.Cleanup(func() { _ = tasks.Stop(context.Background()) })
 	self, err := replica.Join(t.Context(), replica.Config{DB: r.db, Name: "here", Free: []func(context.Context, *sql.Tx, []int64) error{entries.FreeTx}, Log: log})
 	must(t, err)
+	living, end := context.WithCancel(context.Background())
+	heard := make(chan struct{})
+	go func() { self.Run(living); close(heard) }()
+	t.Cleanup(func() { end(); <-heard })
 	no := func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }
 	r.tasks = tasks
 	r.clients = account.NewClient(account.ClientConfig{
