@@ -300,6 +300,8 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	s.wait("undo", idle)
 	l.calls(call{http.MethodGet, "/api/accounts/{id}/snapshots", "/api/accounts/1/snapshots", ""}, call{http.MethodGet, "/api/snapshots/{id}/diff", "/api/snapshots/1/diff?to=2", ""},
 		call{http.MethodGet, "/api/accounts/{id}/entries/{subject_id}", "/api/accounts/1/entries/900001", ""})
+	word, of900001 := "/api/accounts/{id}/entries/{subject_id}/word", "/api/accounts/1/entries/900001/word"
+	l.calls(call{http.MethodGet, word, of900001, ""}, call{put, word, of900001, `{"rate":8,"comment":"","shown":{"rate":0,"comment":""}}`})
 
 	// The polled sources and the archive.
 	server := mediaServer(t, mediaservertest.Jellyfin)

@@ -36,8 +36,8 @@ const (
 
 // wrote reports whether an earlier try wrote a mark that the list shows.
 func (e Earlier) wrote(mark episodeMark) bool {
-	intended, any := e.Episodes[mark.Episode.ID]
-	return any && mark.State == EpisodeWatched && shows(mark, intended)
+	intended, known := e.Episodes[mark.Episode.ID]
+	return known && mark.State == EpisodeWatched && shows(mark, intended)
 }
 
 // shows reports whether a mark may have been written by the try that intended it then.

@@ -23,21 +23,21 @@ func (e *Engine) UnwatchedRule(a account.Account) account.Unwatched {
 
 // Unwatch takes in what a person set back to unwatched on a media server, as a webhook of it.
 func (e *Engine) Unwatch(ctx context.Context, events []watch.Event) error {
-	any := false
+	waits := false
 	err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, event := range events {
 			_, noted, err := e.unwatchTx(ctx, tx, event)
 			if err != nil {
 				return err
 			}
-			any = any || noted
+			waits = waits || noted
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
-	if any {
+	if waits {
 		e.Unwatched()
 	}
 	return nil

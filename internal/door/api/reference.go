@@ -118,14 +118,15 @@ func newOperation(op *huma.Operation) operationText {
 
 // bodyType is the type of the one content a body has; nil for none.
 func bodyType(content map[string]*huma.MediaType) *typeText {
-	for _, kind := range slices.Sorted(maps.Keys(content)) { // of several the first
-		if content[kind].Schema == nil {
-			return &typeText{Text: kind}
-		}
-		t := newType(content[kind].Schema)
-		return &t
+	if len(content) == 0 {
+		return nil
 	}
-	return nil
+	kind := slices.Min(slices.Collect(maps.Keys(content))) // of several the first
+	if content[kind].Schema == nil {
+		return &typeText{Text: kind}
+	}
+	t := newType(content[kind].Schema)
+	return &t
 }
 
 // newType puts a schema into words.

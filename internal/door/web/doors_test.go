@@ -63,10 +63,12 @@ func TestBrowserOpensDoorsOnAPhone(t *testing.T) {
 // TestNoticesLeadToPages opens the page of each kind of notice.
 func TestNoticesLeadToPages(t *testing.T) {
 	g := newRig(t)
+	g.fill(t)
 	in := g.client(t, true)
 	for _, kind := range notify.Kinds() {
-		g.notices.Add(t.Context(), notify.Notice{Kind: kind.Kind, About: string(kind.Kind)})
-		path := notify.Entry{Kind: kind.Kind}.Page()
+		about := map[string]string{"subject_id": "900001"}
+		g.notices.Add(t.Context(), notify.Notice{Kind: kind.Kind, About: string(kind.Kind), AccountID: 1, Facts: about})
+		path := notify.Entry{Kind: kind.Kind, AccountID: 1, Facts: about}.Page()
 		if path == "" {
 			continue
 		}

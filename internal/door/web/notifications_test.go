@@ -113,7 +113,7 @@ func TestNotificationPages(t *testing.T) {
 		{"a notice", fmt.Sprintf("/inbox/%d", newest), []string{"&lt;b&gt;403", "Phone of Mira", "Failed", "550 5.1.1", "May have arrived", "Not sent", "2 tries", "Send again", "data-reads", "/records/2"}, []string{"不确定是否送达", "重新发送", "标记失败"}, "No rule sends this"},
 		{"a notice that stayed inside", "/inbox/4", []string{"No rule sends this notice", "A copy from before the upgrade"}, []string{"没有规则推送这条"}, "Send again"},
 		{"notifications", "/messages", []string{"Phone of Mira", "ntfy.example", "smtp.example.org:465", "Works", "Paused", "answered 535", "45009", "1 notice waits", "Switched off", "Test all", "Add a channel",
-			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet hours 22:30 to 07:00", "no repeat for 1.5 min", "Your own text", "and 14 more", "Everybody", "All channels"},
+			"What needs you", "Marks of Mira", "Marked, Summary ready", "Quiet hours 22:30 to 07:00", "no repeat for 1.5 min", "Your own text", "and 15 more", "Everybody", "All channels"},
 			[]string{"需要你处理的事", "已暂停", "22:30 至 07:00 免打扰", "全部测试", "1 条等待发送"}, "Nothing is sent out"},
 		{"a webhook", "/messages/channels/1", []string{`value="***"`, "Authorization: ***", "&#34;topic&#34;", "Home Assistant", "gotify.local", "{anime}", "Save and test", `data-api="PUT"`}, []string{"保存并测试", "套用模板"}, "Add and test"},
 		{"mail", "/messages/channels/2", []string{"alex@example.org, mira@example.org", `name="config.password" type="password"`, `value="***"`, "smtp.qq.com", "answered 535"}, []string{"授权码"}, "Never used"},

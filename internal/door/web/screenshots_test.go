@@ -96,6 +96,8 @@ func shots(t *testing.T) []shot {
 		full.backups.Items = append(full.backups.Items, backup.File{Name: "watchmark-" + at.Format("20060102-150405") + ".backup", MadeAt: at, Size: 41_345_617})
 	}
 	empty.backups = backup.Status{Dir: "/var/lib/watchmark/backups", Keep: 1, NextRun: &next}
+	unlisted := newRig(t)
+	unlisted.fill(t)
 	shared := newRig(t)
 	shared.overview = someReplicas()
 	full.overview.Database = replicas.Database{Engine: "SQLite", Version: "3.53.1", Bytes: 41_345_617}
@@ -151,7 +153,7 @@ func shots(t *testing.T) []shot {
 		{"list-restored", full, "/people/1/list", true, "#not-restored summary"},
 		{"list-entry", full, "/people/1/list?entry=900001", true, ""},
 		{"word", full, wordPath, true, ""},
-		{"word-gone", empty, wordPath, true, ""},
+		{"word-gone", unlisted, wordPath, true, ""},
 		{"list-empty", full, "/people/2/list", true, ""},
 		{"servers", full, "/sources/servers", true, ""},
 		{"servers-empty", empty, "/sources/servers", true, ""},

@@ -94,11 +94,11 @@ type UndoneMark struct {
 	NeededBy    int64             `json:"needed_by" doc:"The record that needs it; 0 for none."`
 }
 
-// MarkFate is what became of a mark, and EntryFate what of an entry.
-type (
-	MarkFate  string
-	EntryFate string
-)
+// MarkFate is what became of a mark.
+type MarkFate string
+
+// EntryFate is what became of an entry.
+type EntryFate string
 
 // The fates of marks and entries.
 const (

@@ -82,7 +82,7 @@ func (s *Server) AddLarge(username string, seed uint64, entries, marks int) erro
 	if !ok {
 		return fmt.Errorf("make a list: there is no user %q", username)
 	}
-	random := rand.New(rand.NewPCG(seed, 26)) //nolint:gosec // it is to be the same again
+	random := rand.New(rand.NewPCG(seed, 26))
 	marked := entries - (entries+4)/5
 	var subjects []Subject
 	lists, rows := map[listKey]entry{}, map[listKey]row{}
