@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -106,6 +109,54 @@ func (a Snapshots) register(s *server) {
 		return started(a.Service.UndoRestore(ctx, in.ID, in.Body.DryRun))
 	})
 	a.registerExport(s, tag)
+	a.registerImport(s, tag)
+}
+
+// registerImport registers what huma would keep in memory.
+func (a Snapshots) registerImport(s *server, tag string) {
+	var one sync.Mutex // at a time
+	responses := map[string]*huma.Response{"202": s.response("Accepted", startedTask{})}
+	for _, status := range []int{400, 401, 403, 404, 409, 413, 415, 422} {
+		responses[strconv.Itoa(status)] = s.response(http.StatusText(status), &problem.Document{})
+	}
+	s.handle(huma.Operation{
+		Method: http.MethodPost, Path: "/api/accounts/{id}/snapshots/import", OperationID: "import-snapshot", Tags: []string{tag}, Summary: "Bring a list in that was taken out",
+		Description: fmt.Sprintf("The body is the JSON that export gave, or a form with it; it may have %d MiB. It becomes a snapshot of the account, which can be compared and brought back as any other; nothing on Bangumi changes. "+
+			"Starts a task, whose result is the snapshot. 409 for the list of another account, unless other_account says so.", snapshot.MaxFile>>20),
+		Parameters: []*huma.Param{
+			{Name: "id", In: "path", Required: true, Description: "Of the account.", Schema: &huma.Schema{Type: huma.TypeInteger}},
+			{Name: "other_account", In: "query", Description: "The file may be the list of another account.", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+		},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}},
+		Responses:   responses,
+	}, func(w http.ResponseWriter, r *http.Request) error {
+		if !one.TryLock() {
+			return uploading
+		}
+		defer one.Unlock()
+		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // what is no number is no account
+		if _, err := a.Accounts.Get(r.Context(), id); err != nil {
+			return err
+		}
+		body, err := fileIn(w, r, snapshot.MaxFile, []string{"application/json", "application/octet-stream"}, noImport)
+		if err != nil {
+			return err
+		}
+		file, err := snapshot.ReadFile(body)
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return problem.With(http.StatusRequestEntityTooLarge, importLarge.With(snapshot.MaxFile>>20))
+		}
+		if err != nil {
+			return err
+		}
+		t, err := a.Service.BringIn(r.Context(), id, file, r.URL.Query().Get("other_account") == "true")
+		if err != nil {
+			return err
+		}
+		writeJSON(w, http.StatusAccepted, startedTask{t.Status().ID})
+		return nil
+	})
 }
 
 // registerExport registers what huma would keep in memory.

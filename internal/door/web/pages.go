@@ -105,7 +105,7 @@ func (g Groups) doors() []door {
 		}},
 		{Key: "accounts.title", Icon: "users", Pages: []page{
 			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list},
-			{Path: "/people/{id}/list", Doc: "lists", Title: "list.title", template: "list", show: g.Accounts.listOf, scripts: []string{"restore"}},
+			{Path: "/people/{id}/list", Doc: "lists", Title: "list.title", template: "list", show: g.Accounts.listOf, scripts: []string{"restore", "upload"}},
 			{Path: "/people/{id}/entries/{subject}/word", Doc: "lists#a-word-at-the-end", template: "word", show: g.Accounts.word, scripts: []string{"word"}},
 		}},
 		{Key: "nav.messages", Icon: "send", Pages: []page{

@@ -92,10 +92,10 @@ func (g Accounts) listOf(r *request) (content, error) {
 		}
 		page.Snapshots = append(page.Snapshots, line)
 	}
-	if len(all) > 0 {
-		page.Taken = &all[0]
+	if i := slices.IndexFunc(all, func(s snapshot.Snapshot) bool { return s.Source == snapshot.FromList }); i >= 0 {
+		page.Taken = &all[i]
 	}
-	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, snapshot.TaskKind, snapshot.RestoreTask, snapshot.PreviewTask, snapshot.UndoTask); err != nil {
+	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, snapshot.TaskKind, snapshot.RestoreTask, snapshot.PreviewTask, snapshot.UndoTask, snapshot.FileTask); err != nil {
 		return content{}, err
 	}
 	if page.Preview, page.Restored, err = g.restored(r, id); err != nil {
@@ -106,6 +106,9 @@ func (g Accounts) listOf(r *request) (content, error) {
 	to, _ := strconv.ParseInt(query.Get("to"), 10, 64)
 	if from > 0 && to > 0 {
 		d, err := g.Snapshots.Diff(r.Context(), min(from, to), max(from, to))
+		if err == nil && d.From.TakenAt.After(d.To.TakenAt) { // one that was brought in as a file
+			d, err = g.Snapshots.Diff(r.Context(), max(from, to), min(from, to))
+		}
 		if err == nil && d.From.AccountID != id {
 			err = snapshot.ErrNotFound
 		}

@@ -198,7 +198,7 @@ func pageOf(t task.Status) string {
 		return serversPath
 	case backup.TaskKind:
 		return "/settings/backups"
-	case snapshot.TaskKind, snapshot.RestoreTask, snapshot.PreviewTask, snapshot.UndoTask:
+	case snapshot.TaskKind, snapshot.FileTask, snapshot.RestoreTask, snapshot.PreviewTask, snapshot.UndoTask:
 		return fmt.Sprintf("/people/%d/list", t.RecordID)
 	case snapshot.JobName, snapshot.ContinueJob:
 		return "/people"
@@ -248,6 +248,7 @@ var resultKeys = map[string][]string{
 	idmap.TaskKind:         {"script.refreshed_{outcome}"},
 	backup.TaskKind:        {"script.backup_done"},
 	snapshot.TaskKind:      {"task.snapshot"},
+	snapshot.FileTask:      {"task.snapshot"},
 	snapshot.RestoreTask:   {"task.restored"},
 	snapshot.UndoTask:      {"task.restored"},
 	device.TaskKind:        {"task.devices"},

@@ -263,8 +263,8 @@ func (k *Service) History(ctx context.Context, accountID int64, subject catalog.
 		return nil
 	}, `SELECT e.since, e.entry, e.marks, b.taken_at, e.until,
 			CASE WHEN e.until <> 0 AND NOT EXISTS (SELECT 1 FROM listed_entries n WHERE n.account_id = e.account_id AND n.subject_id = e.subject_id AND n.since = e.until)
-				THEN COALESCE((SELECT s.taken_at FROM snapshots s WHERE s.account_id = e.account_id AND s.id >= e.until AND s.taken_at <> 0 ORDER BY s.id LIMIT 1), 0) ELSE 0 END
-		FROM listed_entries e JOIN snapshots b ON b.id = (SELECT MIN(s.id) FROM snapshots s WHERE s.account_id = e.account_id AND s.id >= e.since AND s.taken_at <> 0 AND (e.until = 0 OR s.id < e.until))
+				THEN COALESCE((SELECT s.taken_at FROM snapshots s WHERE s.account_id = e.account_id AND s.id >= e.until AND s.taken_at <> 0 AND s.source = 'list' ORDER BY s.id LIMIT 1), 0) ELSE 0 END
+		FROM listed_entries e JOIN snapshots b ON b.id = (SELECT MIN(s.id) FROM snapshots s WHERE s.account_id = e.account_id AND s.id >= e.since AND s.taken_at <> 0 AND s.source = 'list' AND (e.until = 0 OR s.id < e.until))
 		WHERE e.account_id = ? AND e.subject_id = ? ORDER BY e.since`, accountID, subject)
 	slices.Reverse(all)
 	return all[:min(len(all), historyMost)], err

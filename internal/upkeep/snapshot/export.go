@@ -129,6 +129,21 @@ func watchedOf(v version) (n int) {
 	return n
 }
 
+// firstOnes is how many main episodes are marked as watched from the first one on without a gap: whoever reads the file takes a number as
+// that.
+func firstOnes(v version) (n int) {
+	watched := map[float64]bool{}
+	for _, m := range v.Marks {
+		if m.Kind == catalog.Main && m.State == catalog.EpisodeWatched {
+			watched[m.Ep] = true
+		}
+	}
+	for watched[float64(n+1)] {
+		n++
+	}
+	return n
+}
+
 // malNames are the states as MyAnimeList spells them (upstreams/exports.md section 3).
 var malNames = map[catalog.CollectionType]string{
 	catalog.Wish: "Plan to Watch", catalog.Done: "Completed", catalog.Doing: "Watching", catalog.OnHold: "On-Hold", catalog.Dropped: "Dropped",
@@ -176,7 +191,7 @@ func (k *Service) exportMAL(ctx context.Context, a account.Account, s Snapshot, 
 		if code == 0 {
 			return nil
 		}
-		watched := watchedOf(v)
+		watched := firstOnes(v)
 		if v.Entry.Type == catalog.Done {
 			watched = max(watched, v.Entry.About.Eps)
 		}

@@ -92,7 +92,18 @@ type Snapshot struct {
 	// Total is what the catalog counts.
 	Total int  `json:"total" doc:"Entries as Bangumi counts them: those whose subject is gone among them, which it does not show."`
 	Whole bool `json:"whole" doc:"All marks were read; else only those of entries that had changed."`
+	// Source is where it is from.
+	Source Source `json:"source" enum:"list,file" doc:"file is one that was taken out before and brought in again."`
 }
+
+// Source is where a snapshot is from.
+type Source string
+
+// The sources.
+const (
+	FromList Source = "list"
+	FromFile Source = "file"
+)
 
 // Job reads the lists of all enabled accounts.
 func (k *Service) Job() schedule.Job {
@@ -288,9 +299,9 @@ func (k *Service) Shrunk(ctx context.Context) ([]Lost, error) {
 	return db.All(ctx, k.DB.Read(), "look for lists that shrank", func(row db.Row) (l Lost, err error) {
 		err = row.Scan(&l.ID, &l.AccountID, &l.Entries, &l.Before)
 		return l, err
-	}, `SELECT s.id, s.account_id, s.entries, b.entries FROM (SELECT account_id, MAX(id) AS id FROM snapshots WHERE taken_at <> 0 GROUP BY account_id) newest
+	}, `SELECT s.id, s.account_id, s.entries, b.entries FROM (SELECT account_id, MAX(id) AS id FROM snapshots WHERE taken_at <> 0 AND source = 'list' GROUP BY account_id) newest
 		JOIN snapshots s ON s.id = newest.id
-		JOIN snapshots b ON b.id = (SELECT MAX(o.id) FROM snapshots o WHERE o.account_id = s.account_id AND o.taken_at <> 0 AND o.id < s.id)
+		JOIN snapshots b ON b.id = (SELECT MAX(o.id) FROM snapshots o WHERE o.account_id = s.account_id AND o.taken_at <> 0 AND o.source = 'list' AND o.id < s.id)
 		WHERE s.entries * 2 < b.entries`)
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -25,11 +26,11 @@ type version struct {
 	since int64
 }
 
-const columns = `id, account_id, taken_at, entries, marks, total, whole`
+const columns = `id, account_id, taken_at, entries, marks, total, whole, source`
 
 func scan(row db.Row) (s Snapshot, err error) {
 	var taken int64
-	err = row.Scan(&s.ID, &s.AccountID, &taken, &s.Entries, &s.Marks, &s.Total, &s.Whole)
+	err = row.Scan(&s.ID, &s.AccountID, &taken, &s.Entries, &s.Marks, &s.Total, &s.Whole, &s.Source)
 	s.TakenAt = time.UnixMilli(taken).UTC()
 	return s, err
 }
@@ -47,7 +48,7 @@ func (s store) begin(ctx context.Context, accountID int64, now time.Time) (begun
 		if err != nil {
 			return err
 		}
-		begun = Snapshot{AccountID: accountID, Whole: whole}
+		begun = Snapshot{AccountID: accountID, Whole: whole, Source: FromList}
 		return tx.QueryRowContext(ctx, `INSERT INTO snapshots (account_id, began_at, whole) VALUES (?, ?, ?) RETURNING id`, accountID, now.UnixMilli(), whole).Scan(&begun.ID)
 	})
 	if err != nil {
@@ -140,12 +141,12 @@ func (s store) end(ctx context.Context, begun Snapshot, gone []catalog.SubjectID
 }
 
 func (s store) list(ctx context.Context, accountID int64) ([]Snapshot, error) {
-	return db.All(ctx, s.db.Read(), "list snapshots", scan, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 ORDER BY id DESC`, accountID)
+	return db.All(ctx, s.db.Read(), "list snapshots", scan, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 ORDER BY taken_at DESC, id DESC`, accountID)
 }
 
 // newest is the newest snapshot of an account; the zero one when it has none.
 func (s store) newest(ctx context.Context, accountID int64) (Snapshot, error) {
-	found, err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 ORDER BY id DESC LIMIT 1`, accountID))
+	found, err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 AND source = 'list' ORDER BY id DESC LIMIT 1`, accountID))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Snapshot{}, nil
 	}
@@ -163,33 +164,42 @@ func (s store) get(ctx context.Context, id int64) (Snapshot, error) {
 	return found, nil
 }
 
-// held is that a row was so in the snapshot of the two parameters.
-const held = `since <= ? AND (until = 0 OR until > ?)`
+// held is that a row was so in a snapshot, with its parameters.
+func held(in Snapshot) (condition string, args []any) {
+	if in.Source == FromFile {
+		return `since = ? AND until = ?`, []any{in.ID, in.ID}
+	}
+	return `since <= ? AND (until = 0 OR until > ?)`, []any{in.ID, in.ID}
+}
 
 // each gives the entries of a snapshot in the order of their subjects.
 func (s store) each(ctx context.Context, of Snapshot, read func(version) error) error {
+	in, args := held(of)
 	return db.Each(ctx, s.db.Read(), "read a snapshot", func(row db.Row) error {
 		v, err := scanVersion(row)
 		if err != nil {
 			return err
 		}
 		return read(v)
-	}, `SELECT since, entry, marks FROM listed_entries WHERE account_id = ? AND `+held+` ORDER BY subject_id`, of.AccountID, of.ID, of.ID)
+	}, `SELECT since, entry, marks FROM listed_entries WHERE account_id = ? AND `+in+` ORDER BY subject_id`, append([]any{of.AccountID}, args...)...)
 }
 
 // between gives the rows that were so in only one of two snapshots of a list, with which one it was.
 func (s store) between(ctx context.Context, from, to Snapshot, read func(v version, before bool) error) error {
 	for _, side := range []struct {
-		in, out int64
+		in, out Snapshot
 		before  bool
-	}{{from.ID, to.ID, true}, {to.ID, from.ID, false}} {
+	}{{from, to, true}, {to, from, false}} {
+		in, args := held(side.in)
+		out, more := held(side.out)
+		args = append(args, more...)
 		err := db.Each(ctx, s.db.Read(), "compare snapshots", func(row db.Row) error {
 			v, err := scanVersion(row)
 			if err != nil {
 				return err
 			}
 			return read(v, side.before)
-		}, `SELECT since, entry, marks FROM listed_entries WHERE account_id = ? AND `+held+` AND NOT (`+held+`)`, from.AccountID, side.in, side.in, side.out, side.out)
+		}, `SELECT since, entry, marks FROM listed_entries WHERE account_id = ? AND `+in+` AND NOT (`+out+`)`, append([]any{from.AccountID}, args...)...)
 		if err != nil {
 			return err
 		}
@@ -232,9 +242,10 @@ func scanVersion(row db.Row, more ...any) (v version, err error) {
 	return v, err
 }
 
-// prune forgets what is beyond the newest keep, but for the first snapshot of each month.
+// prune forgets what of the list is beyond the newest keep, but for the first snapshot of each month.
 func (s store) prune(ctx context.Context, accountID int64, keep int) error {
 	all, err := s.list(ctx, accountID)
+	all = slices.DeleteFunc(all, func(s Snapshot) bool { return s.Source == FromFile }) // which somebody asked to be kept
 	if err != nil || len(all) <= keep {
 		return err
 	}
@@ -259,7 +270,8 @@ func (s store) remove(ctx context.Context, accountID int64, ids []int64) error {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM listed_entries WHERE account_id = ? AND until <> 0
-			AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.account_id = listed_entries.account_id AND s.id >= listed_entries.since AND s.id < listed_entries.until)`, accountID)
+			AND NOT EXISTS (SELECT 1 FROM snapshots s WHERE s.account_id = listed_entries.account_id AND s.source = 'list' AND s.id >= listed_entries.since AND s.id < listed_entries.until)
+			AND NOT EXISTS (SELECT 1 FROM snapshots f WHERE f.id = listed_entries.since AND f.id = listed_entries.until)`, accountID)
 		return err
 	})
 	if err != nil {
