@@ -67,6 +67,9 @@ func TestAListIsTakenOutAndBroughtIn(t *testing.T) {
 	if got := s.get(fmt.Sprintf("/api/snapshots/%d/diff?to=%d", list.Items[0].ID, list.Items[1].ID)).body; !strings.Contains(got, `"items":[]`) {
 		t.Errorf("it differs: %s", got)
 	}
+	if page := s.get("/people/1/list").body; !strings.Contains(page, "from a file") {
+		t.Error("the page does not say that it is from a file")
+	}
 	// The list is lost, and the file brings it back.
 	before := fmt.Sprint(s.list.Listed("mira"), s.marked())
 	s.list.Reset()
