@@ -100,7 +100,7 @@ func (s *Service) askUnwatched(ctx context.Context, a account.Account, some []re
 			return err
 		}
 		return s.Engine.Notices.AddTx(ctx, tx, notify.Notice{
-			Kind: notify.UnwatchedAsks, AccountID: a.ID, Account: a.Username, User: some[0].UserName, Facts: map[string]string{"anime": some[0].Title, "total": strconv.Itoa(len(some))},
+			Kind: notify.UnwatchedAsks, AccountID: a.ID, Account: a.Username, User: some[0].UserName, Facts: map[string]string{"title": some[0].Title, "total": strconv.Itoa(len(some))},
 		})
 	})
 	if err == nil {
