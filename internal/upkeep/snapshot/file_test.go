@@ -83,7 +83,7 @@ func TestAListThatWasTakenOutIsBroughtIn(t *testing.T) {
 	if r.out(kept) != text {
 		t.Error("it lost what it had")
 	}
-	must(t, r.Service.Delete(t.Context(), kept.ID))
+	must(t, r.Delete(t.Context(), kept.ID))
 	if _, err := r.Get(t.Context(), kept.ID); !errors.Is(err, snapshot.ErrNotFound) {
 		t.Error(err)
 	}
