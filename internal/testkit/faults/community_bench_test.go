@@ -47,7 +47,7 @@ func (c *community) join(data string, settings ...string) {
 	c.tb.Helper()
 	program, err := build()
 	must(c.tb, err)
-	s := newService(c.tb, program, data, append(append(environment(c.url), "WATCHMARK_NETWORK_TIMEOUT_SECONDS=10"), settings...))
+	s := newService(c.tb, program, data, append(append(environment(c.url), "WATCHMARK_NETWORK_TIMEOUT_SECONDS=10", "WATCHMARK_SERVER_METRICS=true"), settings...))
 	s.start()
 	if len(c.members) == 0 {
 		s.makeKey()
@@ -179,11 +179,12 @@ func BenchmarkCommunity(b *testing.B) {
 	accounts, records, n := number(b, "WATCHMARK_LOAD_ACCOUNTS", 1000), number(b, "WATCHMARK_LOAD_RECORDS", 100_000), number(b, "WATCHMARK_LOAD_EVENTS", 20_000)
 	const looks = 100
 	episodes := certain(b)
-	// batch are n plays that no run before has sent: everybody watches an episode after the other.
+	// batch are n plays that no run before has sent, as long as there are people for them: everybody watches an episode after the other.
 	next := 0
 	batch := func(c *community) (events []event) {
 		for range n {
-			events = append(events, event{episodes[1+next/len(c.users)], c.users[1+next%(len(c.users)-1)]})
+			people := len(c.users) - 1 // the first has watched all of it
+			events = append(events, event{episodes[next/people%len(episodes)], c.users[1+next%people]})
 			next++
 		}
 		rand.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
