@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -226,8 +227,12 @@ func (r *rig) play(theirs, ours int) (took []time.Duration) {
 
 func TestWhatWasDamagedIsBroughtBack(t *testing.T) {
 	r := newRig(t)
-	must(t, r.list.AddLarge("mira", 1, 120, 2400))
-	r.play(60, 10)
+	entries, marks, scale := 120, 2400, 1
+	if os.Getenv("WATCHMARK_LOAD_LIST") != "" {
+		entries, marks, scale = 2000, 40_000, 5
+	}
+	must(t, r.list.AddLarge("mira", 1, entries, marks))
+	r.play(60*scale, 10*scale)
 }
 
 // BenchmarkAList prints what a long list takes: requests, time and size of the first reading, of one after changes, and of bringing 300 entries back.
