@@ -115,7 +115,7 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 		browsertest.Until(browsertest.Says(".account h2", "mira")), browsertest.Until(browsertest.Says(".account .names", " Mira TV")),
 		browsertest.Until(`document.querySelector("#token-new").value === ""`),
 	)
-	want := `{"username":"mira","access_token":"abc","media_user_names":[" Mira TV"],"enabled":true,"preferred":false,"private":false,"complete_series":false,"complete_films":true,"dry_run":false}`
+	want := `{"username":"mira","access_token":"abc","media_user_names":[" Mira TV"],"enabled":true,"preferred":false,"private":false,"complete_series":false,"complete_films":true,"dry_run":false,"adult":"","unwatched":"","rewatch":""}`
 	if diff := cmp.Diff(apiCall{"POST", "/api/accounts", want}, g.asked()[1]); diff != "" {
 		t.Errorf("adding calls (-want +got):\n%s", diff)
 	}
