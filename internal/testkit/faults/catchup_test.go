@@ -62,10 +62,8 @@ func TestACatchUpIsKilled(t *testing.T) {
 		<-time.After(time.Duration(random.Int64N(int64(400 * time.Millisecond))))
 	}
 	titles := func() (all []string) {
-		for _, status := range []string{"received", "processing", "success", "ignored", "review", "queued", "error"} {
-			for _, r := range s.records(status) {
-				all = append(all, r.Title)
-			}
+		for _, r := range s.records("") { // of every status in one reading: a record moves from one to the next meanwhile
+			all = append(all, r.Title)
 		}
 		slices.Sort(all)
 		return all
