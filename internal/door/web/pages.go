@@ -74,7 +74,7 @@ func (g Groups) doors() []door {
 		{Key: "records.title", Icon: "history", InBar: true, Badge: "error", count: g.Records.failed, Pages: []page{
 			{Path: "/records", Doc: "records", Title: "records.title", template: "records", show: g.Records.list, Tab: true},
 			{Path: "/records/queue", Doc: "records#the-queue", Title: "queue.title", template: "queue", show: g.Queue.list, Tab: true},
-			{Path: "/records/undo", Doc: "records#undo-a-day", Title: "undo.title", template: "undo", show: g.Records.undo},
+			{Path: "/records/undo", Doc: "records#undo-a-day", Title: "undo.title", template: "undo", show: g.Records.undo, Tab: true},
 			{Path: "/records/{id}", Doc: "records#what-happened-to-an-event", template: "record", show: g.Records.record, scripts: []string{"find", "correct"}},
 		}},
 		{Key: "review.title", Icon: "circle-question-mark", InBar: true, Badge: "review", count: g.Review.Questions.Open, Pages: []page{

@@ -36,7 +36,7 @@ func undoing(dry bool, of int64) review.Undoing {
 func TestPageOfAnUndo(t *testing.T) {
 	g := newRig(t)
 	in := g.client(t, true)
-	mustContain(t, g.get(t, in, "/records", "en").body, `href="/records/undo"`, "Undo a day…")
+	mustContain(t, g.get(t, in, "/records", "en").body, `href="/records/undo"`, "Undo a day")
 	page := g.get(t, in, "/records/undo", "en")
 	mustContain(t, page.body, "Undo a day", `data-type="moment"`, "all accounts", `name="dry_run"`)
 	if strings.Contains(page.body, "What was taken back") {
