@@ -75,9 +75,15 @@ func (s *service) imports(what, body string) imported {
 		ID int64 `json:"id"`
 	}
 	s.api(http.MethodPost, "/api/import/"+what, body, http.StatusAccepted, &task)
-	ended := s.importEnds(task.ID)
+	return s.importDone(task.ID)
+}
+
+// importDone waits for the good end of a preview or a run.
+func (s *service) importDone(id int64) imported {
+	s.t.Helper()
+	ended := s.importEnds(id)
 	if ended.State != "done" {
-		s.t.Fatalf("the %s ended as %s: %s", what, ended.State, ended.Message)
+		s.t.Fatalf("task %d ended as %s: %s", id, ended.State, ended.Message)
 	}
 	return ended
 }

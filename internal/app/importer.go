@@ -1,6 +1,9 @@
 package app
 
 import (
+	"context"
+	"errors"
+
 	"watchmark/internal/catalog"
 	"watchmark/internal/source/importer"
 	"watchmark/internal/source/tracker"
@@ -13,7 +16,7 @@ func (a *App) newImporter() *importer.Importer {
 		DB: a.db, Own: a.mediaServers().Own, Taken: a.watcher.Taken, Tasks: a.tasks, Intake: a.engine, Statuses: a.Records.Statuses,
 		Routed: a.engine.Routed, Forecast: a.engine.Forecast, Remember: a.Series.Remember, Log: a.log,
 		Files: importer.Files{
-			Folder: a.folder, Entry: a.entryOf, Episodes: a.cached.Episodes, Known: a.isKnown, Mapped: a.mapped, Plays: a.tracker.Taken, Play: tracker.EventOf,
+			Folder: a.folder, Entry: a.entryOf, About: a.seenBy, Known: a.isKnown, Mapped: a.mapped, Plays: a.tracker.Taken, Play: tracker.EventOf,
 		},
 	})
 }
@@ -35,4 +38,32 @@ func (a *App) entryOf(provider, id string) (catalog.SubjectID, bool) {
 func (a *App) isKnown(ids watch.IDs, film bool) bool {
 	table, _ := a.Dataset.Table()
 	return table == nil || table.Knows(ids, film)
+}
+
+// seenBy is an entry with its episodes, in the name of an account of a media-server user where it is hidden from look-ups without one.
+func (a *App) seenBy(ctx context.Context, user string, id catalog.SubjectID) (catalog.Subject, []catalog.EpisodeInfo, error) {
+	about, rows, err := entryIn(ctx, a.cached, id)
+	if !errors.Is(err, catalog.ErrNotFound) {
+		return about, rows, err
+	}
+	accounts, failed := a.Accounts.ForUser(ctx, user)
+	if failed != nil {
+		return about, rows, failed
+	}
+	if len(accounts) == 0 {
+		return about, rows, err
+	}
+	return entryIn(ctx, a.clients.View(accounts[0]), id)
+}
+
+func entryIn(ctx context.Context, c interface {
+	Subject(ctx context.Context, id catalog.SubjectID) (catalog.Subject, error)
+	Episodes(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error)
+}, id catalog.SubjectID) (catalog.Subject, []catalog.EpisodeInfo, error) {
+	about, err := c.Subject(ctx, id)
+	if err != nil {
+		return about, nil, err
+	}
+	rows, err := c.Episodes(ctx, id)
+	return about, rows, err
 }

@@ -2,10 +2,12 @@ package importer
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -60,8 +62,8 @@ type Files struct {
 	Folder string
 	// Entry is the catalog's entry that an id of another site stands for; false when the table of ids has none, or several.
 	Entry func(provider, id string) (catalog.SubjectID, bool)
-	// Episodes are those of an entry.
-	Episodes func(ctx context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error)
+	// About is an entry with its episodes, as the accounts of a media-server user may see them: adult titles are hidden from others.
+	About func(ctx context.Context, user string, id catalog.SubjectID) (catalog.Subject, []catalog.EpisodeInfo, error)
 	// Known reports whether the tables of ids have a show or film, by ids that it has; true where there is no table to tell.
 	Known func(ids watch.IDs, film bool) bool
 	// Mapped reports whether a person mapped an event.
@@ -246,26 +248,31 @@ func (x *export) items(ctx context.Context, r row) ([]watched, error) {
 	return []watched{item}, nil
 }
 
-// placed are the episodes of the catalog's entry that a row means by their places among its main ones. What lies
-// behind the last one is skipped: other sites count recaps and parts in other ways, so it may be anything.
+// placed are the episodes of the catalog's entry that a row means by their places among its main ones. Those with a number between two
+// others are recaps, which other sites do not count. What lies behind the last one is skipped: other sites count parts in other ways, so
+// it may be anything. A film is one whatever the other site calls it, and has no episodes to count.
 func (x *export) placed(ctx context.Context, r row) ([]watched, error) {
+	skipped := func(why reason.Reason) []watched { return []watched{{id: r.id, title: r.title, why: why}} }
 	subject, found := x.entry(r.ids)
 	if !found {
-		return []watched{{id: r.id, title: r.title, why: fileNoEntry.With()}}, nil
+		return skipped(fileNoEntry.With()), nil
 	}
-	r.event.CatalogSubject = int(subject)
-	if r.event.IsFilm() {
-		return []watched{x.item(r, r.id)}, nil
-	}
-	all, err := x.Files.Episodes(ctx, subject)
+	about, all, err := x.Files.About(ctx, x.user, subject)
 	if errors.Is(err, catalog.ErrNotFound) {
-		return []watched{{id: r.id, title: r.title, why: fileNoEntry.With()}}, nil
+		return skipped(fileHidden.With(subject)), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	main := slices.DeleteFunc(slices.Clone(all), func(e catalog.EpisodeInfo) bool { return e.Type != catalog.Main })
-	slices.SortStableFunc(main, func(a, b catalog.EpisodeInfo) int { return int(a.Sort*100) - int(b.Sort*100) })
+	main := slices.DeleteFunc(slices.Clone(all), func(e catalog.EpisodeInfo) bool { return e.Type != catalog.Main || e.Sort != math.Trunc(e.Sort) })
+	slices.SortStableFunc(main, func(a, b catalog.EpisodeInfo) int { return cmp.Compare(a.Sort, b.Sort) })
+	r.event.CatalogSubject = int(subject)
+	if about.IsFilm() && len(main) <= 1 {
+		r.event.Media = watch.Movie
+	}
+	if r.event.IsFilm() {
+		return []watched{x.item(r, r.id)}, nil
+	}
 	var items []watched
 	beyond := 0
 	for _, n := range r.numbers {
@@ -278,7 +285,7 @@ func (x *export) placed(ctx context.Context, r row) ([]watched, error) {
 		items = append(items, x.item(one, r.id+"/"+strconv.Itoa(n)))
 	}
 	if beyond > 0 {
-		items = append(items, watched{id: r.id, title: r.title, why: fileBeyond.With(len(main), beyond)})
+		items = append(items, skipped(fileBeyond.With(len(main), beyond))...)
 	}
 	return items, nil
 }

@@ -63,12 +63,12 @@ func newFileRig(t *testing.T) *fileRig {
 			Entry: func(provider, id string) (catalog.SubjectID, bool) {
 				return map[string]catalog.SubjectID{"mal 50": 500, "anidb 60": 600, "mal 70": 700}[provider+" "+id], provider+id == "mal50" || provider+id == "anidb60" || provider+id == "mal70"
 			},
-			Episodes: func(_ context.Context, id catalog.SubjectID) ([]catalog.EpisodeInfo, error) {
+			About: func(_ context.Context, _ string, id catalog.SubjectID) (catalog.Subject, []catalog.EpisodeInfo, error) {
 				rows := []catalog.EpisodeInfo{{ID: 9, Subject: id, Type: catalog.Special, Sort: 1}}
 				for n := 3; n >= 1; n-- { // in no order, and numbered on from an earlier season
 					rows = append(rows, catalog.EpisodeInfo{ID: catalog.EpisodeID(int(id)*10 + n), Subject: id, Type: catalog.Main, Sort: float64(12 + n), Ep: float64(n)})
 				}
-				return rows, nil
+				return catalog.Subject{ID: id, Platform: "TV"}, rows, nil
 			},
 			Known:  func(ids watch.IDs, _ bool) bool { return ids["tvdb"] != "999" },
 			Mapped: func(context.Context, []string, watch.Event) (bool, error) { return false, nil },

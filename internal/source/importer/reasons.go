@@ -35,10 +35,12 @@ var (
 	fileUnpacks  = reason.New("import_file_unpacks", "the file is larger than {size} MiB when it is unpacked", "文件解压后大于 {size} MiB").For(reason.Invalid)
 	fileTooMany  = reason.New("import_file_rows", "the file has more than {most} rows", "文件超过 {most} 行").For(reason.Invalid)
 	// Why something in a file is skipped.
-	fileRow        = reason.New("import_file_row", "this row cannot be read", "这一行无法读取")
-	fileOther      = reason.New("import_file_not_anime", "none of the ID tables knows it: most probably no anime", "各编号表均未收录：多半不是动画")
-	fileNoID       = reason.New("import_file_no_id", "the file has no id of MyAnimeList or AniDB for it", "文件中没有它的 MyAnimeList 或 AniDB 编号")
-	fileNoEntry    = reason.New("import_file_no_entry", "the ID table does not tell which entry on Bangumi it is", "编号表中没有对应的 Bangumi 条目")
+	fileRow     = reason.New("import_file_row", "this row cannot be read", "这一行无法读取")
+	fileOther   = reason.New("import_file_not_anime", "none of the ID tables knows it: most probably no anime", "各编号表均未收录：多半不是动画")
+	fileNoID    = reason.New("import_file_no_id", "the file has no id of MyAnimeList or AniDB for it", "文件中没有它的 MyAnimeList 或 AniDB 编号")
+	fileNoEntry = reason.New("import_file_no_entry", "the ID table does not tell which entry on Bangumi it is", "编号表中没有对应的 Bangumi 条目")
+	fileHidden  = reason.New("import_file_hidden", "Bangumi does not show entry {subject}: it was removed, or it is an adult entry that the account may not see",
+		"Bangumi 不显示条目 {subject}：它已被删除，或是该账号无权查看的成人条目")
 	fileBeyond     = reason.New("import_file_beyond", "the entry has {count} episodes: {more} more are not imported, because it is not certain which they are", "条目共有 {count} 集：另外 {more} 集无法确定是哪些，不予导入")
 	fileIncomplete = reason.New("import_file_incomplete", "Trakt did not manage to export this part", "Trakt 未能导出这一部分")
 )
