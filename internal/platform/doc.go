@@ -1,6 +1,6 @@
 // Package platform holds what any service needs and this one happens to: the database (db), what replicas know of
 // each other's changes (changes), sign-ins under way (tickets), settings, secrets (secret), the HTTP client (httpx), the bounds
-// of what comes in (listen), logs, the schedule, tasks, turns (turn), server-sent events (sse), addresses of a home network (lan),
+// of what comes in (listen) and of files that people send (rowread), logs, the schedule, tasks, turns (turn), server-sent events (sse), addresses of a home network (lan),
 // free disk space (disk), certificate files (tlsfile), metrics, texts in two languages (bilingual), and what people are told as
 // values (reason).
 //

@@ -1,12 +1,10 @@
 package importer
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -52,9 +50,6 @@ const (
 	// pageSize is how many items of a file are looked at together.
 	pageSize = 250
 )
-
-// unpackedMost is how much there may be in a file, in bytes; tests lower it.
-var unpackedMost int64 = 500 << 20
 
 // Files is what files need beside what histories of servers do.
 type Files struct {
@@ -160,37 +155,34 @@ type row struct {
 	// ids lead to the catalog's entry of which the first episodes, or some by their place, are meant; empty where event tells all.
 	ids     []providerID
 	numbers []int
+	all     bool          // of its main episodes are meant, however many these are
 	why     reason.Reason // it cannot be a record
 }
 
 type providerID struct{ provider, id string }
 
-// rows gives each row of the file to take.
+// rows gives each row of the file to take. An error that is not take's says what is wrong with the file.
 func (x *export) rows(take func(row) error) error {
 	n := 0
+	var failed error
 	counted := func(r row) error {
 		if n++; n > rowsMost {
 			return fileTooMany.With(rowsMost)
 		}
-		return take(r)
+		failed = take(r)
+		return failed
 	}
-	if _, err := x.file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("read the file: %w", err)
+	read := map[Format]func(func(row) error) error{Trakt: x.trakt, Simkl: x.simkl, MAL: x.mal}[x.Format]
+	if err := read(counted); err != nil && failed == nil {
+		return x.broken(err)
 	}
-	switch x.Format {
-	case Trakt:
-		return x.trakt(counted)
-	case Simkl:
-		return x.simkl(counted)
-	default:
-		return x.mal(counted)
-	}
+	return failed
 }
 
 // read is history.read.
 func (x *export) read(ctx context.Context, _ func([]mediaserver.Show) error, each func(library string, items []watched, left int) error) error {
 	var page []watched
-	done := 0
+	done, seen := 0, map[string]bool{}
 	flush := func() error {
 		err := each(x.Product(), page, x.total-done)
 		page = nil
@@ -204,7 +196,13 @@ func (x *export) read(ctx context.Context, _ func([]mediaserver.Show) error, eac
 		if err != nil {
 			return err
 		}
-		page = append(page, items...)
+		for _, item := range items {
+			if len(item.events) > 0 && seen[item.id] {
+				continue // some files say a thing twice
+			}
+			seen[item.id] = true
+			page = append(page, item)
+		}
 		if done++; len(page) < pageSize {
 			return nil
 		}
@@ -273,6 +271,9 @@ func (x *export) placed(ctx context.Context, r row) ([]watched, error) {
 	if r.event.IsFilm() {
 		return []watched{x.item(r, r.id)}, nil
 	}
+	if r.all {
+		r.numbers = firstOnes(len(main))
+	}
 	var items []watched
 	beyond := 0
 	for _, n := range r.numbers {
@@ -309,24 +310,4 @@ func (x *export) entry(ids []providerID) (catalog.SubjectID, bool) {
 		}
 	}
 	return 0, false
-}
-
-// bounded is a reader that ends with an error after a number of bytes, whatever an archive declares.
-type bounded struct {
-	io.Reader
-	left *int64
-}
-
-func (b bounded) Read(into []byte) (int, error) {
-	n, err := b.Reader.Read(into)
-	if *b.left -= int64(n); *b.left < 0 {
-		return 0, fileUnpacks.With(unpackedMost >> 20)
-	}
-	return n, err
-}
-
-// unpacked bounds what is read of a file or archive, in all.
-func unpacked() func(io.Reader) *bufio.Reader {
-	left := unpackedMost
-	return func(r io.Reader) *bufio.Reader { return bufio.NewReader(bounded{r, &left}) }
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/rowread"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/preview"
@@ -300,15 +302,15 @@ func TestBadFilesChangeNothing(t *testing.T) {
 		file   []byte
 		want   *reason.Kind
 	}{
-		{"nothing", Trakt, nil, fileBroken},
+		{"nothing", Trakt, nil, fileEnds},
 		{"a zip that ends", Trakt, zipped(t, "watched-history.json", "[]")[:30], fileBroken},
 		{"a zip of something else", Trakt, zipped(t, "watched_movies.json", "[]"), fileNoHistory},
-		{"plays that end", Trakt, zipped(t, "watched-history.json", "["+traktPlay(1, 2, 1, 1)), fileBroken},
-		{"good plays beside broken ones", Trakt, zipped(t, "watched-history-2.json", "["+traktPlay(1, 2, 1, 1)+"]", "watched-history-1.json", "[{"), fileBroken},
+		{"plays that end", Trakt, zipped(t, "watched-history.json", "["+traktPlay(1, 2, 1, 1)), fileEnds},
+		{"good plays beside broken ones", Trakt, zipped(t, "watched-history-2.json", "["+traktPlay(1, 2, 1, 1)+"]", "watched-history-1.json", "[{"), fileEnds},
 		{"no plays", Trakt, zipped(t, "watched-history.json", "[]"), fileEmpty},
 		{"too many files", Trakt, zipped(t, many...), fileMembers},
 		{"a list in place of a backup", Simkl, []byte("[]"), fileOtherForm},
-		{"a backup that ends", Simkl, []byte(`{"anime":[{"show":{}}`), fileBroken},
+		{"a backup that ends", Simkl, []byte(`{"anime":[{"show":{}}`), fileEnds},
 		{"a zip without a backup", Simkl, zipped(t, "x.json", "{}"), fileNoBackup},
 		{"manga", MAL, []byte(malHead + `<manga></manga></myanimelist>`), fileManga},
 		{"another document", MAL, []byte(`<html></html>`), fileOtherForm},
@@ -316,7 +318,15 @@ func TestBadFilesChangeNothing(t *testing.T) {
 		{"a bare ampersand", MAL, []byte(malHead + `<anime><series_title>a & b</series_title></anime></myanimelist>`), fileBroken},
 		{"a list that ends", MAL, []byte(malHead + malRow(50, 1, "Watching", "TV")), fileBroken},
 		{"a bomb", MAL, gzipped(t, malHead+strings.Repeat(" ", 2<<20)+"</myanimelist>"), fileUnpacks},
-		{"JSON as XML", MAL, []byte(`{}`), fileBroken},
+		{"JSON as XML", MAL, []byte(`{}`), fileOtherForm},
+		{"XML as JSON", Simkl, []byte(malHead + `</myanimelist>`), fileOtherForm},
+		{"an object in place of plays", Trakt, []byte(`{"error":"x"}`), fileOtherForm},
+		{"UTF-16", MAL, []byte("\xff\xfe<\x00?\x00x\x00"), rowread.Encoding},
+		{"a declared encoding", MAL, []byte(`<?xml version="1.0" encoding="GBK"?><myanimelist></myanimelist>`), rowread.Encoding},
+		{"XML of one row", MAL, gzipped(t, malHead+"<anime><series_title>"+strings.Repeat("a", 3<<20)+"</series_title></anime></myanimelist>"), fileUnpacks},
+		{"deep lists", Simkl, []byte(`{"x":` + strings.Repeat("[", 1000)), fileOtherForm},
+		{"a deep title", Simkl, []byte(`{"anime":[` + strings.Repeat("[", 20000)), fileBroken},
+		{"entities", MAL, []byte(malHead + `<anime><series_animedb_id>&lol9;</series_animedb_id></anime></myanimelist>`), fileBroken},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -336,6 +346,75 @@ func TestBadFilesChangeNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What would take much memory is refused at the row where it does, whatever it unpacks to.
+func TestARowOfAFileIsBounded(t *testing.T) {
+	large := strings.Repeat("a", rowread.RowMost*2)
+	many := strings.Repeat("PK\x01\x02"+strings.Repeat("\x00", 42), directoryMost/46+1000)
+	end := string(binary.LittleEndian.AppendUint32([]byte("PK\x05\x06\x00\x00\x00\x00\x01\x00\x01\x00"), uint32(len(many)))) + "\x04\x00\x00\x00\x00\x00"
+	for name, c := range map[string]struct {
+		format Format
+		file   []byte
+		want   *reason.Kind
+	}{
+		"a title of Simkl":          {Simkl, []byte(`{"anime":[{"show":{"title":"` + large + `"}}]}`), rowread.RowLarge},
+		"a list that nobody reads":  {Simkl, []byte(`{"x":{"y":"` + large + `"}}`), rowread.RowLarge},
+		"a play of Trakt":           {Trakt, zipped(t, "watched-history.json", `[{"id":1,"action":"`+large+`"}]`), rowread.RowLarge},
+		"a title of MyAnimeList":    {MAL, gzipped(t, malHead+"<anime><series_title>"+large+"</series_title></anime></myanimelist>"), rowread.RowLarge},
+		"tags in tags":              {MAL, gzipped(t, malHead+strings.Repeat("<a>", rowread.RowMost/2)), rowread.RowLarge},
+		"a comment":                 {MAL, gzipped(t, malHead+"<!--"+large+"--></myanimelist>"), rowread.RowLarge},
+		"the list of a zip":         {Trakt, []byte("PK\x03\x04" + many + end), fileMembers},
+		"more plays than are read":  {Trakt, zipped(t, "watched-history.json", "["+strings.Repeat("1,", rowsMost+1)+"1]"), fileTooMany},
+		"more titles than are read": {Simkl, []byte(`{"anime":[` + strings.Repeat("1,", rowsMost+1) + `1]}`), fileTooMany},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newFileRig(t)
+			if _, err := r.run(t, c.format, c.file, false); !errors.Is(err, c.want) || len(r.taken) > 0 {
+				t.Errorf("the error is %v, want %s", err, c.want.Code())
+			}
+		})
+	}
+}
+
+// Others write these files, too, and what they write differently is read all the same.
+func TestFilesOfOthersAreRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		format        Format
+		file          string
+		want, skipped []string
+	}{
+		"a byte order mark before JSON":   {Trakt, "\ufeff[" + traktPlay(5, 2, 1, 5) + "]", []string{"Example S1 E5 tvdb2"}, nil},
+		"a byte order mark before XML":    {MAL, "\ufeff" + malHead + malRow(50, 1, "Watching", "TV") + "</myanimelist>", []string{"Example 50 & co @500/5001 S1 E13"}, nil},
+		"a play twice":                    {Trakt, "[" + traktPlay(5, 2, 1, 5) + "," + traktPlay(5, 2, 1, 5) + "," + traktPlay(6, 2, 1, 5) + "]", []string{"Example S1 E5 tvdb2", "Example S1 E5 tvdb2"}, nil},
+		"a title twice":                   {MAL, malHead + malRow(50, 1, "Watching", "TV") + malRow(50, 2, "Watching", "TV") + "</myanimelist>", []string{"Example 50 & co @500/5001 S1 E13", "Example 50 & co @500/5002 S1 E14"}, nil},
+		"lists that are null":             {Simkl, `{"movies":null,"shows":null,"anime":[{"status":"watching","watched_episodes_count":1,"show":{"title":"A","ids":{"simkl":2,"mal":50}}}]}`, []string{"A @500/5001 S1 E13"}, nil},
+		"completed without any number":    {Simkl, `{"anime":[{"status":"completed","show":{"title":"A","ids":{"simkl":2,"mal":50}}}]}`, []string{"A @500/5001 S1 E13", "A @500/5002 S1 E14", "A @500/5003 S1 E15"}, nil},
+		"completed by others":             {MAL, malHead + `<anime><series_animedb_id>60</series_animedb_id><my_status>Completed</my_status></anime><anime><series_animedb_id>50</series_animedb_id><my_status>COMPLETED</my_status></anime></myanimelist>`, []string{"MyAnimeList 50 @500/5001 S1 E13", "MyAnimeList 50 @500/5002 S1 E14", "MyAnimeList 50 @500/5003 S1 E15"}, []string{"import_file_no_entry"}},
+		"numbers that are none":           {MAL, malHead + strings.NewReplacer("<my_watched_episodes>1<", "<my_watched_episodes>1e309<").Replace(malRow(50, 1, "Watching", "TV")) + malRow(50, -1, "Watching", "TV") + malRow(0, 1, "Watching", "TV") + "</myanimelist>", nil, []string{"import_file_no_id"}},
+		"numbers that are none in JSON":   {Simkl, `{"anime":[{"status":"watching","watched_episodes_count":1e309,"show":{"title":"A","ids":{"simkl":2,"mal":50}}},{"status":"watching","show":{"title":"B","ids":{"simkl":3,"mal":50}},"seasons":[{"number":1,"episodes":[{"number":0},{"number":-1},{"number":2,"watched_at":"0000-00-00"}]},{"number":0,"episodes":[{"number":1}]}]}]}`, []string{"B @500/5002 S1 E14"}, []string{"import_file_row", "import_file_specials"}},
+		"more ids than an event may have": {Simkl, `{"anime":[{"status":"watching","watched_episodes_count":1,"show":{"title":"A","ids":{` + manyIDs() + `"simkl":2,"mal":"50"}}}]}`, []string{"A @500/5001 S1 E13"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newFileRig(t)
+			ended, err := r.run(t, c.format, []byte(c.file), false)
+			result, _ := task.ResultOf[Result](ended)
+			var skipped []string
+			for _, s := range result.Some {
+				skipped = append(skipped, s.Reason.Code)
+			}
+			if err != nil || ended.State != task.Done || !slices.Equal(told(r.taken), c.want) || !slices.Equal(skipped, c.skipped) {
+				t.Errorf("%v, %s %v: took in %q and skipped %q, want %q and %q", err, ended.State, ended.Message, told(r.taken), skipped, c.want, c.skipped)
+			}
+		})
+	}
+}
+
+func manyIDs() (ids string) {
+	for n := range 60 {
+		ids += fmt.Sprintf(`"site%d":%d,`, n, n+1)
+	}
+	return ids
 }
 
 func FuzzFiles(f *testing.F) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"watchmark/internal/platform/rowread"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/watch"
 )
@@ -32,29 +33,38 @@ func (x *export) mal(take func(row) error) error {
 	if archive != nil {
 		return fileOtherForm
 	}
-	r := unpacked()(single)
-	if head, _ := r.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		packed, err := gzip.NewReader(r)
-		if err != nil {
-			return x.broken(err)
+	t, err := unpacked()(single, "<\x1f")
+	if head, _ := t.Peek(2); err == nil && bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		var packed io.Reader
+		if packed, err = gzip.NewReader(t); err == nil {
+			t, err = unpacked()(packed, "<")
 		}
-		r = unpacked()(packed)
 	}
-	d := xml.NewDecoder(r)
+	if err != nil {
+		return err
+	}
+	return t.malLists(take)
+}
+
+// malLists reads the titles.
+func (t text) malLists(take func(row) error) error {
+	d := xml.NewDecoder(t)
+	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, rowread.Encoding }
 	root := false
 	for {
+		t.Row()
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) && root {
 			return nil
 		}
 		if err != nil {
-			return x.broken(err)
+			return err
 		}
 		switch token := token.(type) {
 		case xml.Directive:
 			return fileOtherForm
 		case xml.StartElement:
-			err = x.malElement(d, token, &root, take)
+			err = malElement(d, token, &root, take)
 		}
 		if err != nil {
 			return err
@@ -63,7 +73,7 @@ func (x *export) mal(take func(row) error) error {
 }
 
 // malElement reads what begins with a tag.
-func (x *export) malElement(d *xml.Decoder, tag xml.StartElement, root *bool, take func(row) error) error {
+func malElement(d *xml.Decoder, tag xml.StartElement, root *bool, take func(row) error) error {
 	switch {
 	case !*root:
 		if *root = tag.Name.Local == "myanimelist"; !*root {
@@ -73,20 +83,13 @@ func (x *export) malElement(d *xml.Decoder, tag xml.StartElement, root *bool, ta
 	case tag.Name.Local == "manga":
 		return fileManga
 	case tag.Name.Local != "anime":
-		return x.brokenXML(d.Skip())
+		return d.Skip()
 	}
 	var a malAnime
 	if err := d.DecodeElement(&a, &tag); err != nil {
-		return x.broken(err)
+		return err
 	}
 	return a.row(take)
-}
-
-func (x *export) brokenXML(err error) error {
-	if err == nil {
-		return nil
-	}
-	return x.broken(err)
 }
 
 // row is what a title says was watched: a number of episodes, from the first one.
@@ -107,9 +110,10 @@ func (a malAnime) row(take func(row) error) error {
 	completed := plain(a.Status) == "completed" || plain(a.Status) == "2"
 	count := number(a.Watched)
 	if count <= 0 && completed {
-		count = max(1, number(a.Episodes))
+		count = number(a.Episodes)
+		one.all = count <= 0
 	}
-	if count <= 0 {
+	if count <= 0 && !one.all {
 		return nil // it is planned
 	}
 	one.event = watch.Event{Title: one.title, Media: watch.Episode}

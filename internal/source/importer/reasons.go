@@ -26,6 +26,7 @@ var (
 	fileEmpty   = reason.New("import_file_empty", "the file is one of {product}, but it holds nothing that was watched", "这是 {product} 的文件，但其中没有任何看过的内容").For(reason.Invalid)
 	fileBroken  = reason.New("import_file_broken", "{name} cannot be read: {cause}. Export it again, and send it as you got it.",
 		"无法读取 {name}：{cause}。请重新导出，并原样上传。").For(reason.Invalid)
+	fileEnds      = reason.New("import_file_ends", "the file of {name} ends before it is whole. Download it again, and send it as you got it.", "{name} 的文件不完整。请重新下载，并原样上传。").For(reason.Invalid)
 	fileOtherForm = reason.New("import_file_other", "this is a file of another kind: choose the format that it has", "文件类型不符：请选择与文件一致的格式").For(reason.Invalid)
 	fileManga     = reason.New("import_file_manga", "this is a list of manga: export the anime list", "这是漫画列表：请导出动画列表").For(reason.Invalid)
 	fileNoHistory = reason.New("import_file_no_history", "the zip has no watched-history.json: choose the export of your data that Trakt made, not a backup of another program",
@@ -42,5 +43,6 @@ var (
 	fileHidden  = reason.New("import_file_hidden", "Bangumi does not show entry {subject}: it was removed, or it is an adult entry that the account may not see",
 		"Bangumi 不显示条目 {subject}：它已被删除，或是该账号无权查看的成人条目")
 	fileBeyond     = reason.New("import_file_beyond", "the entry has {count} episodes: {more} more are not imported, because it is not certain which they are", "条目共有 {count} 集：另外 {more} 集无法确定是哪些，不予导入")
+	fileSpecials   = reason.New("import_file_specials", "{count} specials are not imported, because it is not certain which they are", "{count} 集特别篇无法确定是哪些，不予导入")
 	fileIncomplete = reason.New("import_file_incomplete", "Trakt did not manage to export this part", "Trakt 未能导出这一部分")
 )

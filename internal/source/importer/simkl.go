@@ -29,6 +29,9 @@ type simklTitle struct {
 	} `json:"seasons"`
 }
 
+// simklIDs are the ids of a title that mean something here; a backup has more than an event may hold.
+var simklIDs = []string{"simkl", "mal", "anidb", "anilist", "tvdb", "tmdb", "imdb"}
+
 type simklWork struct {
 	Title string         `json:"title"`
 	Year  int            `json:"year"`
@@ -37,74 +40,54 @@ type simklWork struct {
 
 // simkl reads Simkl's backup: the zip, or the JSON in it.
 func (x *export) simkl(take func(row) error) error {
-	open := unpacked()
+	lists := func(r io.Reader) error { return simklLists(r, take) }
 	single, archive, err := x.open()
 	if err != nil {
 		return err
 	}
 	if archive == nil {
-		return x.simklLists(open(single), take)
+		return lists(single)
 	}
 	for _, f := range archive {
 		if simklMember.MatchString(f.Name) {
-			return member(f, open, func(r io.Reader) error { return x.simklLists(r, take) })
+			return member(f, lists)
 		}
 	}
 	return fileNoBackup
 }
 
 // simklLists reads the lists of a backup a title at a time.
-func (x *export) simklLists(r io.Reader, take func(row) error) error {
-	d := json.NewDecoder(r)
-	if err := opens(d, '{'); err != nil {
-		return x.broken(err)
+func simklLists(r io.Reader, take func(row) error) error {
+	t, err := unpacked()(r, "{")
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(t)
+	if _, err := d.Token(); err != nil { // the bracket
+		return err
 	}
 	for d.More() {
+		t.Row()
 		list, err := d.Token()
 		if err != nil {
-			return x.broken(err)
+			return err
 		}
-		if list != "movies" && list != "shows" && list != "anime" {
-			var skipped json.RawMessage
-			if err := d.Decode(&skipped); err != nil {
-				return x.broken(err)
-			}
-			continue
+		if list == "movies" || list == "shows" || list == "anime" {
+			err = t.list(d, func(raw json.RawMessage) error {
+				var title simklTitle
+				if json.Unmarshal(raw, &title) != nil {
+					return take(row{id: "?", why: fileRow.With()})
+				}
+				return title.rows(list == "anime", take)
+			})
+		} else {
+			err = t.skip(d)
 		}
-		if err := opens(d, '['); err != nil {
-			return x.broken(err)
-		}
-		for d.More() {
-			var raw json.RawMessage
-			if err := d.Decode(&raw); err != nil {
-				return x.broken(err)
-			}
-			var title simklTitle
-			if json.Unmarshal(raw, &title) != nil {
-				err = take(row{id: "?", why: fileRow.With()})
-			} else {
-				err = title.rows(list == "anime", take)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if _, err := d.Token(); err != nil {
-			return x.broken(err)
+		if err != nil {
+			return err
 		}
 	}
-	if _, err := d.Token(); err != nil {
-		return x.broken(err)
-	}
-	return nil
-}
-
-// opens reads the bracket that a list or an object begins with.
-func opens(d *json.Decoder, bracket json.Delim) error {
-	token, err := d.Token()
-	if err == nil && token != bracket {
-		err = fileOtherForm.With()
-	}
+	_, err = d.Token()
 	return err
 }
 
@@ -119,8 +102,8 @@ func (t simklTitle) rows(anime bool, take func(row) error) error {
 		return take(row{id: "?", why: fileRow.With()})
 	}
 	ids := watch.IDs{}
-	for provider, id := range work.IDs {
-		switch id := id.(type) {
+	for _, provider := range simklIDs {
+		switch id := work.IDs[provider].(type) {
 		case string:
 			ids = payload.AddID(ids, provider, id)
 		case float64:
@@ -133,7 +116,7 @@ func (t simklTitle) rows(anime bool, take func(row) error) error {
 		return take(one)
 	}
 	one.event = watch.Event{Title: one.title, Media: watch.Episode, OccurredAt: timeOf(t.LastAt)}
-	if anime {
+	if anime { // of a film these ids tell the same, but its others do, too
 		for _, provider := range []string{"mal", "anidb"} {
 			if ids[provider] != "" {
 				one.ids = append(one.ids, providerID{provider, ids[provider]})
@@ -144,8 +127,10 @@ func (t simklTitle) rows(anime bool, take func(row) error) error {
 			return take(one)
 		}
 	}
+	numbers, specials := t.watched()
+	completed := strings.EqualFold(t.Status, "completed")
 	if t.Movie != nil || anime && strings.EqualFold(t.AnimeType, "movie") {
-		if !strings.EqualFold(t.Status, "completed") {
+		if !completed && (!anime || len(numbers) == 0) {
 			return nil // it is planned, or was dropped
 		}
 		one.event.Media, one.event.ItemIDs = watch.Movie, ids
@@ -155,8 +140,13 @@ func (t simklTitle) rows(anime bool, take func(row) error) error {
 		return take(one)
 	}
 	if anime {
-		one.numbers = t.watched()
-		if len(one.numbers) == 0 {
+		if specials > 0 {
+			if err := take(row{id: one.id, title: one.title, why: fileSpecials.With(specials)}); err != nil {
+				return err
+			}
+		}
+		one.numbers, one.all = numbers, completed && len(t.Seasons) == 0 && len(numbers) == 0
+		if len(numbers) == 0 && !one.all {
 			return nil
 		}
 		return take(one)
@@ -176,22 +166,25 @@ func (t simklTitle) rows(anime bool, take func(row) error) error {
 }
 
 // watched are the numbers of the episodes of an anime: those that are listed, and where a title is listed without, as many as it counts.
-func (t simklTitle) watched() (numbers []int) {
+// specials is how many are listed beside: an anime is an entry with one season, and a special has a number of its own on each site.
+func (t simklTitle) watched() (numbers []int, specials int) {
 	for _, season := range t.Seasons {
 		for _, e := range season.Episodes {
 			if e.Number > 0 && (season.Number == nil || *season.Number == 1) {
 				numbers = append(numbers, e.Number)
+			} else {
+				specials++
 			}
 		}
 	}
 	if len(t.Seasons) > 0 {
-		return numbers
+		return numbers, specials
 	}
 	count := t.Watched
 	if count == 0 && strings.EqualFold(t.Status, "completed") {
 		count = t.Total
 	}
-	return firstOnes(count)
+	return firstOnes(count), 0
 }
 
 // countMost bounds what a title may count: the longest show has fewer.

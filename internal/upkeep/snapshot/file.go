@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/rowread"
 	"watchmark/internal/platform/task"
 )
 
@@ -58,9 +59,14 @@ type fileEntry struct {
 // ReadFile reads the JSON of a list that Export wrote. It keeps to it: what is not as Export writes it, is twice, or more than a list can
 // have, is an error that says what is wrong.
 func ReadFile(from io.Reader) (File, error) {
-	r := &fileReader{d: json.NewDecoder(from), seen: map[catalog.SubjectID]bool{}}
+	left := int64(MaxFile)
+	rows, err := rowread.New(from, &left, &http.MaxBytesError{Limit: MaxFile})
+	if err != nil {
+		return File{}, err
+	}
+	r := &fileReader{rows: rows, d: json.NewDecoder(rows), seen: map[catalog.SubjectID]bool{}}
 	r.d.DisallowUnknownFields() // a version is what it is
-	err := r.read()
+	err = r.read()
 	var failed *http.MaxBytesError
 	switch {
 	case err == nil:
@@ -72,6 +78,7 @@ func ReadFile(from io.Reader) (File, error) {
 }
 
 type fileReader struct {
+	rows   *rowread.Reader
 	d      *json.Decoder
 	file   File
 	seen   map[catalog.SubjectID]bool
@@ -84,6 +91,7 @@ func (r *fileReader) read() error {
 	}
 	r.fields = map[string]bool{}
 	for r.d.More() {
+		r.rows.Row()
 		token, err := r.d.Token()
 		if err != nil {
 			return err
@@ -160,6 +168,7 @@ func (r *fileReader) entries() error {
 		if len(r.file.rows) == entriesMost {
 			return fileTooMany.With(entriesMost)
 		}
+		r.rows.Row()
 		var e fileEntry
 		if err := r.d.Decode(&e); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/rowread"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/upkeep/snapshot"
 )
@@ -120,6 +121,11 @@ func TestFilesThatAreNoLists(t *testing.T) {
 		"a number too large":     {fileHead + strings.Replace(oneEntry, `"subject_id":5`, `"subject_id":99999999999999999999`, 1) + `]}`, "snapshot_file_broken"},
 		"a field nobody knows":   {fileHead + strings.Replace(oneEntry, `"rate":8`, `"rate":8,"token":"x"`, 1) + `]}`, "snapshot_file_broken"},
 		"a very long text":       {fileHead + strings.Replace(oneEntry, `"comment":"c"`, `"comment":"`+strings.Repeat("c", 10_001)+`"`, 1) + `]}`, "snapshot_file_entry"},
+		"an entry without end":   {fileHead + strings.Replace(oneEntry, `"TV"`, `"`+strings.Repeat(`a","`, rowread.RowMost/2)+`"`, 1) + `]}`, "file_row_large"},
+		"a head without end":     {strings.Replace(fileHead, `"mira"`, `"`+strings.Repeat("a", rowread.RowMost*2)+`"`, 1) + `]}`, "file_row_large"},
+		"UTF-16":                 {"\xff\xfe{\x00", "file_encoding"},
+		"a number out of sense":  {fileHead + strings.Replace(oneEntry, `"sort":1`, `"sort":1e309`, 1) + `]}`, "snapshot_file_broken"},
+		"a number below zero":    {fileHead + strings.Replace(oneEntry, `"sort":1`, `"sort":-1`, 1) + `]}`, "snapshot_file_entry"},
 		"depth without an end":   {fileHead + strings.Repeat("[", 20_000), "snapshot_file_broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +133,9 @@ func TestFilesThatAreNoLists(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+	if _, err := snapshot.ReadFile(strings.NewReader("\ufeff" + fileHead + oneEntry + `]}`)); err != nil {
+		t.Errorf("with a byte order mark: %v", err)
 	}
 	var large *http.MaxBytesError
 	if _, err := snapshot.ReadFile(http.MaxBytesReader(nil, io.NopCloser(strings.NewReader(fileHead+oneEntry+`]}`)), 300)); !errors.As(err, &large) {
