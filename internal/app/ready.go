@@ -71,6 +71,9 @@ func (r *readiness) look(ctx context.Context) string {
 	select {
 	case err := <-r.asked:
 		r.asked = nil
+		if problem := db.Problem(err); problem != "" { // others follow from it
+			return problem
+		}
 		var why unfit
 		if errors.As(err, &why) {
 			return why.Error()

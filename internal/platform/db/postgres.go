@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ const (
 	writeTries = 4
 	// againWithin bounds the time after which it is begun a second time.
 	againWithin = 50 * time.Millisecond
+	// oldestServer is the oldest version of PostgreSQL that the tests know, as server_version_num has it.
+	oldestServer = 15_00_00
 	// migrateTries is how often a migration is begun that waited too long for a lock on a table.
 	migrateTries = 30
 )
@@ -80,7 +83,11 @@ func OpenServer(ctx context.Context, address string) (*DB, error) {
 func dialTo(address string) (*dial, error) {
 	config, err := pgconn.ParseConfig(address)
 	if err != nil {
-		return nil, errAddress // the error may quote the password
+		// The error may quote the password, but not where it is about files of TLS.
+		if cause := errors.Unwrap(err); cause != nil && strings.Contains(err.Error(), "failed to configure TLS") {
+			return nil, errTLSSettings.With(cause)
+		}
+		return nil, errAddress
 	}
 	d := &dial{config: config}
 	const mode = "default_query_exec_mode" // of pgx, which people know from other programs
@@ -180,6 +187,9 @@ func migrateServer(ctx context.Context, pool *sql.DB, migrations fs.FS) (version
 			return want, nil
 		}
 		var failure *pgconn.PgError
+		if has == 0 && errors.As(err, &failure) && failure.Code == tableExists {
+			return 0, fmt.Errorf("%w (%w)", errForeign, failure)
+		}
 		if try == migrateTries || !errors.As(err, &failure) || failure.Code != lockNotAvailable {
 			return 0, fmt.Errorf("migrate from version %d: %w", has, err)
 		}
@@ -192,15 +202,23 @@ func (s *server) identify(ctx context.Context) (err error) {
 	pool := s.dial.pool(1, begins{})
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	var schema sql.NullString
-	if err := pool.QueryRowContext(ctx, "SELECT current_schema()").Scan(&schema); err != nil {
+	var encoding, name string
+	var version int64
+	if err := pool.QueryRowContext(ctx, "SELECT current_schema(), current_setting('server_encoding'), current_setting('server_version'), CAST(current_setting('server_version_num') AS BIGINT)").
+		Scan(&schema, &encoding, &name, &version); err != nil {
 		return err
 	}
-	if !schema.Valid {
+	switch {
+	case version < oldestServer:
+		return errOld.With(name)
+	case encoding != "UTF8":
+		return errEncoding.With(encoding)
+	case !schema.Valid:
 		return errNoSchema
 	}
-	name := fnv.New64a()
-	_, _ = name.Write([]byte("watchmark " + schema.String))
-	s.dial.key = int64(name.Sum64())
+	key := fnv.New64a()
+	_, _ = key.Write([]byte("watchmark " + schema.String))
+	s.dial.key = int64(key.Sum64())
 	for signature, definition := range functions {
 		var known bool
 		if err := pool.QueryRowContext(ctx, "SELECT to_regprocedure(?) IS NOT NULL", signature).Scan(&known); err != nil {

@@ -69,6 +69,9 @@ func (d *dial) connect(ctx context.Context, kind begins) (*serverConn, error) {
 		config.RuntimeParams = d.parameters(kind)
 		conn, err = pgconn.ConnectConfig(ctx, config)
 	}
+	if err != nil && ctx.Err() == nil {
+		return nil, &serverFailure{cause: err} // also a password or a right that was changed meanwhile: once that is mended, all goes on
+	}
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

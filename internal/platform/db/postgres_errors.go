@@ -2,8 +2,10 @@ package db
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -15,7 +17,15 @@ import (
 const (
 	divisionByZero        = "22012"
 	idleInTransaction     = "25P03"
+	noAuthorization       = "28000" // pg_hba.conf refuses
+	wrongPassword         = "28P01"
+	noDatabase            = "3D000"
+	noPrivilege           = "42501"
+	tableExists           = "42P07"
+	diskFull              = "53100"
+	tooManyConnections    = "53300"
 	lockNotAvailable      = "55P03"
+	queryCanceled         = "57014" // by statement_timeout
 	protocolViolation     = "08P01"
 	readOnlyTransaction   = "25006"
 	serializationFailure  = "40001"
@@ -40,10 +50,42 @@ type serverFailure struct {
 	again bool // nothing was committed, and nobody was answered
 }
 
-func (f *serverFailure) Error() string         { return errServer.Error() + " (" + f.cause.Error() + ")" }
-func (f *serverFailure) Reason() reason.Reason { return errServer.With() }
+func (f *serverFailure) Error() string         { return f.kind().Error() + " (" + f.cause.Error() + ")" }
+func (f *serverFailure) Reason() reason.Reason { return f.kind().With() }
 func (f *serverFailure) Is(target error) bool  { return target == ErrStorage }
 func (f *serverFailure) Unwrap() error         { return f.cause }
+
+// kind says what to do about the failure.
+func (f *serverFailure) kind() *reason.Kind {
+	var answer *pgconn.PgError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(f.cause, &answer):
+		if kind := advice[answer.Code]; kind != nil {
+			return kind
+		}
+	case errors.As(f.cause, &certificate):
+		return errCertificate
+	case strings.Contains(f.cause.Error(), "server refused TLS connection"): // of pgconn, which has no value for it
+		return errNoTLS
+	}
+	return errServer
+}
+
+// advice is what is said about a failure, by its code, where that tells more than that the server fails.
+var advice = map[string]*reason.Kind{
+	wrongPassword: errLogin, noAuthorization: errLogin, noDatabase: errNoDatabase, noPrivilege: errRights, tooManyConnections: errConnections,
+	diskFull: errServerDisk, readOnlyTransaction: errReadOnly, queryCanceled: errSlow, lockNotAvailable: errSlow,
+}
+
+// Problem is what keeps a database server from being used, in words that may be shown to everybody; empty for another error.
+func Problem(err error) string {
+	var failure *serverFailure
+	if !errors.As(err, &failure) {
+		return ""
+	}
+	return failure.kind().Error()
+}
 
 // again reports whether a write that came to nothing may be begun anew at once.
 func again(err error) bool {
@@ -66,7 +108,7 @@ func failed(ctx context.Context, err error) error {
 	switch answer.Code {
 	case serializationFailure, deadlockDetected:
 		return &serverFailure{cause: err, again: true}
-	case readOnlyTransaction, lockNotAvailable, idleInTransaction:
+	case readOnlyTransaction, lockNotAvailable, idleInTransaction, noPrivilege:
 		return &serverFailure{cause: err}
 	case dataCorruptedSQLState, indexCorrupted:
 		return fmt.Errorf("%w (%w)", ErrDamaged, err)
@@ -82,7 +124,7 @@ func failed(ctx context.Context, err error) error {
 // that the call was in, and does not end with it.
 func (c *serverConn) explain(ctx context.Context, err error, of call, fresh bool) error {
 	var answer *pgconn.PgError
-	lost := !errors.As(err, &answer)
+	lost := !errors.As(err, &answer) || answer.SeverityUnlocalized == "FATAL" // with which the server ends the connection
 	if lost {
 		c.dial.suspect.Store(time.Now().UnixNano())
 	} else {
