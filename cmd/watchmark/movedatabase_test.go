@@ -51,6 +51,10 @@ func TestDataMovesToAServerAndBack(t *testing.T) {
 		t.Errorf("the dry run left schema version %d (%v)", schema, err)
 	}
 	service.kill()
+	mustFail(t, []string{"WATCHMARK_SECRET_KEY=" + strings.Repeat("ab", 32)}, "opens nothing that is encrypted", "move-database", "--to", address, "--data", data)
+	if schema, err := db.ServerSchema(t.Context(), address); err != nil || schema != 0 {
+		t.Errorf("a refused move left schema version %d (%v)", schema, err)
+	}
 	mustHold(t, did(t, "move-database", "--to", address, "--data", data), "records", "watchmark.db.moved", "WATCHMARK_DATABASE_URL")
 	if got := finish(t, command(t, nil, "serve", "--data", data), ""); got.code != 1 || !strings.Contains(got.err, "was moved to a PostgreSQL database") {
 		t.Errorf("a service without the address ends with %d: %s", got.code, got.err)

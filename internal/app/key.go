@@ -53,6 +53,33 @@ func sameKey(ctx context.Context, d *db.DB, box *secret.Box) error {
 		"If that key is lost for good, remove the row %s from the table facts, start, and enter all passwords, tokens and keys anew", box.KeyID(), is, secret.KeyEnv, keyFact)
 }
 
+// sealedIn are the columns of what is sealed for longer than a sign-in takes, and what stands before it there.
+var sealedIn = []struct{ table, column, before string }{
+	{"settings", "value", `"`}, {"accounts", "access_token", ""}, {"accounts", "refresh_token", ""}, {"notification_channels", "config", ""},
+	{"tracker_users", "credential", ""}, {"media_logins", "credentials", ""}, {"second_factors", "secret", ""},
+}
+
+// opens returns an error when the key of box has sealed nothing of what is sealed in a database. Old values beside its own are those of a key that was
+// lost. Who moves a database has to ask: the server takes the key for that of its data, and refuses the right one from then on.
+func opens(ctx context.Context, d *db.DB, box *secret.Box) error {
+	other := false
+	for _, in := range sealedIn {
+		var all, own int64
+		query := `SELECT COUNT(*), COALESCE(SUM(CASE WHEN ` + in.column + ` LIKE ? THEN 1 ELSE 0 END), 0) FROM ` + in.table + ` WHERE ` + in.column + ` LIKE ?`
+		if err := d.Read().QueryRowContext(ctx, query, in.before+box.Prefix()+"%", in.before+secret.Prefix+"%").Scan(&all, &own); err != nil {
+			return fmt.Errorf("look at what is sealed: %w", err)
+		}
+		if own > 0 {
+			return nil
+		}
+		other = other || all > 0
+	}
+	if !other {
+		return nil
+	}
+	return fmt.Errorf("the key %s opens nothing that is encrypted in this database: put the secret.key that belongs to it into the data folder, and see that %s is not set to another one", box.KeyID(), secret.KeyEnv)
+}
+
 // givenKey is the key that the environment of o gives; empty where the data folder has it.
 func givenKey(o Options) string {
 	for _, entry := range o.Environ {

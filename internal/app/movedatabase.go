@@ -38,7 +38,12 @@ func MoveDatabase(ctx context.Context, o Options, m Move) (moved Moved, err erro
 	if err != nil {
 		return moved, err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
+	defer func() {
+		if errors.Is(err, db.ErrStorage) {
+			err = fmt.Errorf("%w; then run this command again: it goes on where it was", err)
+		}
+		err = errors.Join(err, unlock())
+	}()
 	if m.From != "" {
 		return moveFromServer(ctx, o, m)
 	}
@@ -102,10 +107,18 @@ func targetIsUsable(ctx context.Context, address string) error {
 // sourceOf opens what is moved.
 func sourceOf(ctx context.Context, o Options, m Move) (*db.DB, error) {
 	if m.From == "" {
-		if _, err := secret.OpenBox(o.DataDir, givenKey(o), true); err != nil {
+		box, err := secret.OpenBox(o.DataDir, givenKey(o), true)
+		if err != nil {
 			return nil, err
 		}
-		return db.Open(ctx, o.DataDir)
+		d, err := db.Open(ctx, o.DataDir)
+		if err != nil {
+			return nil, err
+		}
+		if err := opens(ctx, d, box); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		return d, nil
 	}
 	switch empty, err := ourSchema(ctx, m.From); {
 	case err != nil:
@@ -124,15 +137,15 @@ func moveToServer(ctx context.Context, o Options, m Move) (moved Moved, err erro
 	if _, err := ourSchema(ctx, m.To); err != nil { // opening it would change one that is used
 		return moved, err
 	}
+	from, err := sourceOf(ctx, o, m)
+	if err != nil {
+		return moved, err
+	}
 	to, err := db.OpenServer(ctx, m.To)
 	if err != nil {
-		return moved, err
+		return moved, errors.Join(err, from.Close())
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	from, err := db.Open(ctx, o.DataDir)
-	if err != nil {
-		return moved, err
-	}
 	moved.Lines, err = movedb.Fill(ctx, from, to, map[string]string{keyFact: box.KeyID()}, m.Tell)
 	if err == nil {
 		err = movedb.Retire(ctx, from, moved.Lines, "", m.Tell)

@@ -34,8 +34,9 @@ const KeyEnv = "WATCHMARK_SECRET_KEY"
 
 const (
 	// KeyFile is the name of the key file inside the data folder.
-	KeyFile    = "secret.key"
-	sealPrefix = "wm1"
+	KeyFile = "secret.key"
+	// Prefix is how every sealed value begins.
+	Prefix = "wm1:"
 )
 
 // The errors a caller branches on.
@@ -151,20 +152,23 @@ func newBox(key []byte) (*Box, error) {
 // KeyID names the key, which an installation keeps for ever, and says nothing about it.
 func (b *Box) KeyID() string { return b.keyID }
 
+// Prefix is how the values begin that this key has sealed.
+func (b *Box) Prefix() string { return Prefix + b.keyID + ":" }
+
 // Seal encrypts plain for place, which says where it is kept ("accounts/12/access_token")
 // and must be given again to open it. The result is text: scheme, key id, base64.
 func (b *Box) Seal(plain, place string) string {
 	nonce := make([]byte, b.aead.NonceSize(), b.aead.NonceSize()+len(plain)+b.aead.Overhead())
 	_, _ = rand.Read(nonce) // documented never to return an error
 	sealed := b.aead.Seal(nonce, nonce, []byte(plain), b.data(place))
-	return sealPrefix + ":" + b.keyID + ":" + base64.RawURLEncoding.EncodeToString(sealed)
+	return b.Prefix() + base64.RawURLEncoding.EncodeToString(sealed)
 }
 
 // Open gives back what Seal was given. It returns ErrWrongKey or ErrDamaged.
 func (b *Box) Open(sealed, place string) (string, error) {
-	scheme, rest, _ := strings.Cut(sealed, ":")
+	rest, ours := strings.CutPrefix(sealed, Prefix)
 	id, text, ok := strings.Cut(rest, ":")
-	if scheme != sealPrefix || !ok {
+	if !ours || !ok {
 		return "", ErrDamaged
 	}
 	if id != b.keyID {
@@ -191,5 +195,5 @@ func (b *Box) Mark(plain, place string) string {
 
 // data is the additional data: the header too, so that it cannot be changed.
 func (b *Box) data(place string) []byte {
-	return []byte(sealPrefix + ":" + b.keyID + ":" + place)
+	return []byte(b.Prefix() + place)
 }
