@@ -137,6 +137,28 @@ func TestTheSameReplicaStartedAgainEvictsItsFormerIncarnationAtOnce(t *testing.T
 	must(t, again.write(t))
 }
 
+// A server that was put back to an earlier state gives numbers anew that live replicas have: each finds that out.
+func TestANumberThatAnotherReplicaHasIsNoOnesOwn(t *testing.T) {
+	address := schema(t)
+	before, after := join(t, open(t, address), "a"), open(t, address)
+	must(t, after.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE replicas SET replica = 'b'`)
+		return err
+	}))
+	before.run(t)
+	number := before.Incarnation()
+	if m := before.Await(t.Context()); m.Incarnation == number {
+		select {
+		case <-m.Ended():
+		case <-time.After(10 * time.Second):
+			t.Fatal("it goes on as a number that another replica has")
+		}
+	}
+	if m := before.Await(t.Context()); m.Incarnation == number {
+		t.Errorf("it joined as %d again", number)
+	}
+}
+
 // What is not heard for its life is evicted by one that was heard for one; it finds that out, and joins anew.
 func TestWhoIsNotHeardIsEvictedAndJoinsAnew(t *testing.T) {
 	address := schema(t)

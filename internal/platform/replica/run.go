@@ -42,7 +42,8 @@ func (s *Self) Run(ctx context.Context) {
 	}
 }
 
-// tell tells that the replica lives, and answers how many others were not heard for their life. The error is errGone after an eviction.
+// tell tells that the replica lives, and answers how many others were not heard for their life. The error is errGone after an eviction, and where
+// the row is another replica's: a server that was put back to an earlier state gives numbers anew.
 func (s *Self) tell(ctx context.Context) (lapsed int, err error) {
 	m := s.Member()
 	about := s.about()
@@ -50,11 +51,11 @@ func (s *Self) tell(ctx context.Context) (lapsed int, err error) {
 	began := time.Now()
 	err = s.DB.WriteAside(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, `UPDATE replicas SET lease_until = now_ms() + ?, address = ?, reachable = ?, egress = ?, clock_offset = CAST(? AS BIGINT) - now_ms(), settings_digest = ?
-			WHERE incarnation = ? AND state = 'live'
+			WHERE incarnation = ? AND state = 'live' AND replica = ?
 			RETURNING (SELECT COUNT(*) FROM replicas o WHERE o.state = 'live' AND o.incarnation <> ? AND o.lease_until <= now_ms()),
 				(SELECT COUNT(*) FROM replicas o WHERE o.state = 'live' AND o.incarnation <> ? AND o.lease_until > now_ms() AND o.reachable = 1)`,
 			s.life().Milliseconds(), about.Address, about.Reachable, about.Egress, began.UnixMilli(), about.SettingsDigest,
-			m.Incarnation, m.Incarnation, m.Incarnation).Scan(&lapsed, &reaching)
+			m.Incarnation, s.Name, m.Incarnation, m.Incarnation).Scan(&lapsed, &reaching)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, errGone
