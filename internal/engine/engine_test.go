@@ -555,6 +555,43 @@ func TestEpisodesOfOneShowAreMatchedInOrder(t *testing.T) {
 	}
 }
 
+// TestWhatIsGivenBackInHandIsMarkedBeforeWhatCameLater has a record lose its claim while it is written, and come back to be claimed after a
+// later episode was matched.
+func TestWhatIsGivenBackInHandIsMarkedBeforeWhatCameLater(t *testing.T) {
+	h := newHouse(t)
+	h.set(func(o *engine.Options) { o.Coalesce = 0 })
+	h.account(t, "one", true, "mira")
+	h.list.block, h.list.begun = make(chan struct{}), make(chan struct{}, 100)
+	h.run(t)
+	first := h.accept(t, episode("a", "mira", 1))[0]
+	<-h.list.begun
+	change := func(statement string) {
+		t.Helper()
+		if err := h.DB.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, statement, first)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(`UPDATE records SET status = 'received', owner = 0, lease_until = now_ms() + 30000 WHERE id = ?`)
+	close(h.list.block)
+	second := h.accept(t, episode("a", "mira", 2))[0]
+	<-h.list.begun // another try
+	change(`UPDATE records SET lease_until = 0 WHERE id = ?`)
+	h.Wake()
+	for _, id := range []int64{first, second} {
+		if r := h.settled(t, id); r.Status != record.Success {
+			t.Errorf("record %d is %s: %s", id, r.Status, r.Message.Text)
+		}
+	}
+	h.list.mu.Lock()
+	defer h.list.mu.Unlock()
+	if want := h.list.marked; !slices.IsSorted(want) || len(want) != 2 {
+		t.Errorf("marked in the order %v", want)
+	}
+}
+
 func TestLaterEpisodeWaitsForTheOnesInTheQueue(t *testing.T) {
 	h := newHouse(t)
 	h.account(t, "one", true, "mira")

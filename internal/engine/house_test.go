@@ -157,6 +157,7 @@ type list struct {
 	calls   int
 	unmarks int
 	watched map[string]bool
+	marked  []catalog.EpisodeID // in their order
 	// unmarked is called when marks were taken back.
 	unmarked func()
 	doing    []catalog.SubjectID
@@ -165,7 +166,7 @@ type list struct {
 	panics   bool
 }
 
-func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, _ catalog.Intents) (catalog.MarkResult, error) {
+func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.SubjectID, episodes []catalog.EpisodeID, intents catalog.Intents) (catalog.MarkResult, error) {
 	if l.begun != nil {
 		l.begun <- struct{}{}
 	}
@@ -189,8 +190,14 @@ func (l *list) Mark(ctx context.Context, a account.Account, subject catalog.Subj
 	for _, id := range episodes {
 		key := fmt.Sprintf("%s/%d/%d", a.Username, subject, id)
 		result.Episodes = append(result.Episodes, catalog.MarkedEpisode{ID: id, Already: l.watched[key]})
-		l.watched[key] = true
 	}
+	if err := intents.Intend(ctx, result, time.Now()); err != nil {
+		return catalog.MarkResult{}, err
+	}
+	for _, id := range episodes {
+		l.watched[fmt.Sprintf("%s/%d/%d", a.Username, subject, id)] = true
+	}
+	l.marked = append(l.marked, episodes...)
 	return result, nil
 }
 

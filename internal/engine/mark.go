@@ -72,21 +72,46 @@ func (e *Engine) markBatches(ctx context.Context, key markKey, through <-chan st
 	}
 }
 
-// waits has a batch marked again in a while, before what has come since: the database was away, or did not hear this replica. Otherwise the batch
-// is to be given back.
+// waits has a batch marked again in a while, before what has come since: the database was away, or did not hear this replica, or some of it was
+// given back while it was in hand. Otherwise the batch is to be given back.
 func (e *Engine) waits(ctx context.Context, key markKey, batch []settled, err error) bool {
 	e.noteEviction(err)
 	if ctx.Err() == nil {
 		e.noteStorage(ctx, err)
 		e.pause(ctx)
 	}
-	if ctx.Err() != nil || !errors.Is(err, db.ErrStorage) && !errors.Is(err, replica.ErrNotLive) {
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, record.ErrMoved):
+		batch = e.leaveMoved(ctx, batch)
+	case !errors.Is(err, db.ErrStorage) && !errors.Is(err, replica.ErrNotLive):
 		return false
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.marking[key] = append(batch, e.marking[key]...)
 	return true
+}
+
+// leaveMoved lets go of what of a batch is not this replica's any more, nor to be claimed, and answers the others.
+func (e *Engine) leaveMoved(ctx context.Context, batch []settled) []settled {
+	own, err := e.Records.Workable(ctx, batch[0].work.Owner, idsOf(batch)...)
+	if err != nil {
+		e.noteStorage(ctx, err)
+		return batch // to be asked about again
+	}
+	moved := slices.DeleteFunc(slices.Clone(batch), func(s settled) bool { return slices.Contains(own, s.work.ID) })
+	e.release(works(moved)...)
+	return slices.DeleteFunc(batch, func(s settled) bool { return !slices.Contains(own, s.work.ID) })
+}
+
+func idsOf(batch []settled) []int64 {
+	ids := make([]int64, len(batch))
+	for i, s := range batch {
+		ids[i] = s.work.ID
+	}
+	return ids
 }
 
 func works(batch []settled) []record.Work {
@@ -133,10 +158,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 		}
 	}()
 	start := time.Now()
-	ids := make([]int64, len(batch))
-	for i, s := range batch {
-		ids[i] = s.work.ID
-	}
+	ids := idsOf(batch)
 	ctx := entry.With(e.followed(work, ids...))
 	a := batch[len(batch)-1].account
 	a.Private = a.Private || batch[len(batch)-1].private

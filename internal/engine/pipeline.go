@@ -153,13 +153,16 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 }
 
 // fail ends a record that the service's own part failed for. One that the disk or the server of the database failed
-// for is to be done again, and one that the engine's stop failed for, or that is another's by now, is
-// given back.
+// for is to be done again, and so is one that was given back and waits for a claim. One that the engine's stop failed for, or that is
+// another's by now, is given back.
 func (e *Engine) fail(ctx context.Context, w record.Work, err error) (again bool) {
 	switch {
-	case ctx.Err() != nil, errors.Is(err, record.ErrMoved), errors.Is(err, db.ErrEvicted), errors.Is(err, replica.ErrNotLive):
+	case ctx.Err() != nil, errors.Is(err, db.ErrEvicted), errors.Is(err, replica.ErrNotLive):
 		e.noteEviction(err)
 		e.release(w)
+	case errors.Is(err, record.ErrMoved):
+		e.Wake()
+		return len(e.leaveMoved(ctx, []settled{{work: w}})) > 0 // before others of its show
 	case errors.Is(err, db.ErrStorage):
 		e.noteStorage(ctx, err)
 		return true

@@ -100,6 +100,13 @@ func (s *Store) Held(ctx context.Context, owner int64) ([]int64, error) {
 	return db.Values[int64](ctx, s.db.Read(), "list what is in work", `SELECT id FROM records WHERE status = 'processing' AND owner = ? ORDER BY id`, owner)
 }
 
+// Workable are those of some records that an incarnation works on, and those that wait for anybody.
+func (s *Store) Workable(ctx context.Context, owner int64, ids ...int64) ([]int64, error) {
+	list, args := db.In(ids)
+	return db.Values[int64](ctx, s.db.Read(), "list what may be worked on", `SELECT id FROM records
+		WHERE (status = 'received' OR status = 'processing' AND owner = ?) AND id IN `+list, append([]any{owner}, args...)...)
+}
+
 // Release gives claimed records back untouched, for another worker to take at once. Those that are not the owner's any more stay.
 //
 // It is a shared write: while the owner lives, nobody else changes what it has claimed.
