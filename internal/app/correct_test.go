@@ -32,6 +32,7 @@ func (s *service) wrongly() []int64 {
 }
 
 func TestAWrongMarkIsCorrected(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	ids := s.wrongly()
 	wrong := map[string]bool{"mira/90000202": true, "mira/90000203": true}

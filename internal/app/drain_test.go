@@ -35,6 +35,7 @@ func replicas(t *testing.T, n int) []*service {
 }
 
 func TestAReplicaThatStopsIsNotReadyAndStillTakesWebhooks(t *testing.T) {
+	t.Parallel()
 	all := replicas(t, 2)
 	stays, goes := all[0], all[1]
 	for _, s := range all {

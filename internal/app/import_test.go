@@ -103,6 +103,7 @@ func importBody(source, url, user string, libraries ...string) string {
 }
 
 func TestWhatAServerRemembersIsImported(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		cfg  mediaservertest.Config
 		user string
@@ -118,6 +119,7 @@ func TestWhatAServerRemembersIsImported(t *testing.T) {
 		"pages as large as they are asked for":  {whole(library("jellyfin", "a1", "b2")), "a1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			remote := mediaservertest.Start(t, c.cfg)
 			s := start(t, "WATCHMARK_LOG_LEVEL=debug")
 			for n := 4; n <= 5; n++ {

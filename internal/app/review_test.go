@@ -70,6 +70,7 @@ func TestATitleIsAskedOnceAndThenMarked(t *testing.T) {
 }
 
 func TestUndoTakesTheMarksBack(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	ids := []int64{s.custom(teahouse(1)), s.custom(teahouse(2))}
 	s.become(ids, "review")

@@ -34,6 +34,7 @@ func (s *service) entryOf(username string, subject catalog.SubjectID) string {
 }
 
 func TestAdultTitlesAreMarkedByTheRule(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, setting, own string
 		before             bool   // a public entry is on the list
@@ -154,6 +155,7 @@ func rewatchRig(t *testing.T, rule string) (s *service, watch func(episode int) 
 }
 
 func TestRewatchesFollowTheRule(t *testing.T) {
+	t.Parallel()
 	const done, doing = "2 private=false", "3 private=false"
 	for _, c := range []struct {
 		rule    string
@@ -313,8 +315,10 @@ func (s *service) unwatchedAsked() []unwatchedItem {
 }
 
 func TestWhatIsSetBackToUnwatchedFollowsTheRule(t *testing.T) {
+	t.Parallel()
 	for _, rule := range []string{"ignore", "take_back", "ask"} {
 		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
 			s := unwatchedRig(t, rule)
 			if err := s.list.Collect("mira", 601, catalog.Doing, false); err != nil {
 				t.Fatal(err)

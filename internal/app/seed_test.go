@@ -55,6 +55,7 @@ func (s *service) recordCount() int {
 }
 
 func TestAListIsWrittenToAMediaServerAndUndoneAfterARestart(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []mediaservertest.Kind{mediaservertest.Jellyfin, mediaservertest.Emby} {
 		t.Run(string(kind), func(t *testing.T) {
 			server := mediaservertest.Start(t, mediaservertest.Sample(kind, mediaservertest.User{Name: "Mira", Password: "pass"}))
@@ -140,8 +141,10 @@ func (s *service) loginOf(id int64) (l watcher.Login) {
 
 // What a person played before is imported when they ask for it, and by one way only.
 func TestTheHistoryOfALoginIsImportedOnce(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []mediaservertest.Kind{mediaservertest.Jellyfin, mediaservertest.Emby, mediaservertest.ZSpace} {
 		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
 			cfg := mediaservertest.Sample(kind, mediaservertest.User{Name: "Mira", Password: "pass"}, mediaservertest.User{Name: "alex", Password: "of-alex"})
 			cfg.Key = importToken
 			server := mediaservertest.Start(t, cfg)

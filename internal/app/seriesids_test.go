@@ -35,6 +35,7 @@ func startWithSeasons(t *testing.T) *service {
 }
 
 func TestAnImportTeachesTheIDsOfSeries(t *testing.T) {
+	t.Parallel()
 	for source, c := range map[string]struct {
 		watcher string
 		body    string // of an event, with the server, the series and the episode left open

@@ -72,10 +72,10 @@ func TestAMediaServerThatNeedsSomebodyIsTold(t *testing.T) {
 		told("after a night")
 		time.Sleep(2 * time.Hour)
 		told("after a day", notify.ServerUnreachable)
-		time.Sleep(24 * time.Hour)
+		time.Sleep(time.Hour)
 		h.again(time.Minute)
-		time.Sleep(24 * time.Hour)
-		told("after three days and a start")
+		time.Sleep(2 * time.Hour)
+		told("after a start")
 		server.Down(false)
 		time.Sleep(10 * time.Minute)
 		if n := h.open(notify.ServerUnreachable); n != 0 {

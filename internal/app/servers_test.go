@@ -13,6 +13,7 @@ import (
 // TestALoginAndAWebhookOfOneServer: what a person plays is one record, whichever comes first, and the webhook that comes second is
 // answered and logged as ignored.
 func TestALoginAndAWebhookOfOneServer(t *testing.T) {
+	t.Parallel()
 	server := mediaServer(t, mediaservertest.Jellyfin)
 	s := start(t)
 	s.api(http.MethodPatch, "/api/accounts/1", `{"media_user_names":["mira","bench"]}`, http.StatusOK, nil)
