@@ -17,7 +17,7 @@ import (
 )
 
 // overflows tells what of the page does not fit where it stands: text that runs over its card, a hint that is longer than
-// its field, and what is squeezed.
+// its field, a choice or a date that is cut off, and what is squeezed.
 const overflows = `(() => {
 	const wrong = [];
 	const boxes = ".card, .note, .verdict, .empty, .tile, .box, td, .line";
@@ -41,6 +41,20 @@ const overflows = `(() => {
 		const style = getComputedStyle(field);
 		pen.font = style.font;
 		if (pen.measureText(field.placeholder).width > field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)) wrong.push("cuts its hint off: " + field.placeholder);
+	}
+	for (const choice of document.querySelectorAll("select")) {
+		if (!choice.checkVisibility() || !choice.selectedOptions[0]) continue;
+		const style = getComputedStyle(choice);
+		pen.font = style.font;
+		const arrow = 20;
+		if (pen.measureText(choice.selectedOptions[0].text).width > choice.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - arrow) wrong.push("cuts its choice off: " + choice.selectedOptions[0].text);
+	}
+	for (const field of document.querySelectorAll("input[type=date], input[type=datetime-local]")) {
+		if (!field.checkVisibility()) continue;
+		const has = field.offsetWidth;
+		field.style.cssText = "width: max-content; min-width: max-content; flex: none";
+		if (field.offsetWidth > has + 1) wrong.push("cuts its date off: " + (field.id || field.name) + ", " + has + " of " + field.offsetWidth + " px");
+		field.style.cssText = "";
 	}
 	for (const logo of document.querySelectorAll(".logo")) {
 		const { width, height } = logo.getBoundingClientRect();

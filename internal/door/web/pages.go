@@ -253,6 +253,9 @@ func (s *site) pageName(w words, path string) (string, error) {
 	if strings.HasPrefix(path, "/people/") && strings.HasSuffix(path, "/word") {
 		return w.text("word.title")
 	}
+	if strings.HasPrefix(path, "/people/") && strings.HasSuffix(path, "/list") {
+		return w.text("list.title")
+	}
 	if strings.HasPrefix(path, "/people/") {
 		path = "/people"
 	}

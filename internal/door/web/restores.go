@@ -27,8 +27,8 @@ type restoreView struct {
 	// Rest are entries that are ticked and not shown. Ticked counts both.
 	Rest         []catalog.SubjectID
 	Left, Ticked int
-	// TakeBack is set where it can be taken back.
-	TakeBack bool
+	// TakeBack is the task that can be taken back; 0 for none.
+	TakeBack int64
 }
 
 type restoreCount struct {
@@ -84,7 +84,12 @@ func (g Accounts) restored(r *request, id int64) (preview, result *restoreView, 
 			if err != nil {
 				return nil, nil, err
 			}
-			result.TakeBack = last == done.ID
+			switch {
+			case last == done.ID:
+				result.TakeBack = done.ID
+			case done.State != task.Done: // a stopped one goes on
+				result.TakeBack = result.Undoes
+			}
 		}
 	}
 	return preview, result, nil

@@ -16,6 +16,8 @@ import (
 type listPage struct {
 	Account   account.Account
 	Snapshots []snapshotLine
+	// From and To are the snapshots that the form compares.
+	From, To int64
 	// Taken is the newest; nil before the first.
 	Taken *snapshot.Snapshot
 	// ByClock is set where snapshots are taken by themselves.
@@ -38,8 +40,9 @@ type diffView struct {
 	snapshot.Diff
 	Tabs []tab
 	Rows []changeRow
-	More int
-	// All asks what bringing back all of these would write, those included that are not shown.
+	// Earlier and Further are paths of other rows; empty where there are none.
+	Earlier, Further string
+	// All asks what bringing back all of these would write, those on other pages included.
 	All string
 }
 
@@ -62,13 +65,12 @@ type historyView struct {
 	Subject  catalog.SubjectID
 	Name     string
 	Versions []snapshot.Version
+	// Close is the path without it.
+	Close string
 }
 
 // byOthers has what others changed shown alone.
 const byOthers snapshot.Kind = "others"
-
-// changesShown is how many changed entries the page shows; the API tells all.
-const changesShown = 200
 
 // listOf is the page of an account's list.
 func (g Accounts) listOf(r *request) (content, error) {
@@ -88,7 +90,7 @@ func (g Accounts) listOf(r *request) (content, error) {
 	for i, s := range all {
 		line := snapshotLine{Snapshot: s}
 		if i+1 < len(all) {
-			line.Changes = comparison(path, all[i+1].ID, s.ID, "")
+			line.Changes = comparison(path, all[i+1].ID, s.ID, "", 0)
 		}
 		page.Snapshots = append(page.Snapshots, line)
 	}
@@ -101,7 +103,11 @@ func (g Accounts) listOf(r *request) (content, error) {
 	if page.Preview, page.Restored, err = g.restored(r, id); err != nil {
 		return content{}, err
 	}
+	if len(all) > 1 {
+		page.From, page.To = all[1].ID, all[0].ID
+	}
 	query := r.URL.Query()
+	compared := path // with what is compared
 	from, _ := strconv.ParseInt(query.Get("from"), 10, 64)
 	to, _ := strconv.ParseInt(query.Get("to"), 10, 64)
 	if from > 0 && to > 0 {
@@ -115,14 +121,15 @@ func (g Accounts) listOf(r *request) (content, error) {
 		if err != nil {
 			return content{}, err
 		}
-		page.Diff = diffViewOf(path, d, snapshot.Kind(query.Get("kind")))
+		page.From, page.To = d.From.ID, d.To.ID
+		page.Diff, compared = diffViewOf(path, d, snapshot.Kind(query.Get("kind")), int(cursor(r, "row")))
 	}
 	if subject, err := strconv.Atoi(query.Get("entry")); err == nil && subject > 0 {
 		versions, err := g.Snapshots.History(r.Context(), id, catalog.SubjectID(subject))
 		if err != nil {
 			return content{}, err
 		}
-		page.History = &historyView{Subject: catalog.SubjectID(subject), Versions: versions}
+		page.History = &historyView{Subject: catalog.SubjectID(subject), Versions: versions, Close: compared}
 		for _, v := range versions {
 			if v.Entry != nil {
 				page.History.Name = cmp.Or(v.Entry.About.NameCN, v.Entry.About.Name)
@@ -133,43 +140,67 @@ func (g Accounts) listOf(r *request) (content, error) {
 	return content{Data: page}, nil
 }
 
-// comparison is the path of what has changed between two snapshots.
-func comparison(path string, from, to int64, kind snapshot.Kind) string {
-	fields := map[string]string{"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10)}
-	if kind != "" {
-		fields["kind"] = string(kind)
-	}
-	return withQuery(path, fields) + "#changes"
+// comparison is the path of what has changed between two snapshots, from a row on.
+func comparison(path string, from, to int64, kind snapshot.Kind, row int) string {
+	return withQuery(path, compares(from, to, kind, row)) + "#changes"
 }
 
-func diffViewOf(path string, d snapshot.Diff, only snapshot.Kind) *diffView {
-	v := &diffView{Diff: d, Tabs: []tab{{Path: comparison(path, d.From.ID, d.To.ID, ""), Key: "list.changed.all", Count: len(d.Items), Current: only == ""}}}
-	for _, kind := range snapshot.Kinds {
-		if n := d.Counts[kind]; n > 0 {
-			v.Tabs = append(v.Tabs, tab{Path: comparison(path, d.From.ID, d.To.ID, kind), Key: "list.changed." + string(kind), Count: n, Current: only == kind})
-		}
+// compares are the query fields of a comparison.
+func compares(from, to int64, kind snapshot.Kind, row int) map[string]string {
+	fields := map[string]string{"from": strconv.FormatInt(from, 10), "to": strconv.FormatInt(to, 10), "kind": string(kind)}
+	if row > 0 {
+		fields["row"] = strconv.Itoa(row)
 	}
+	return fields
+}
+
+// diffViewOf shows the changes of one kind from a row on, and returns the path of that.
+func diffViewOf(path string, d snapshot.Diff, only snapshot.Kind, begin int) (v *diffView, at string) {
 	others := 0
-	all := []catalog.SubjectID{}
 	for _, c := range d.Items {
 		if c.By != snapshot.Us {
 			others++
 		}
-		if only == byOthers && c.By == snapshot.Us || only != "" && only != byOthers && !slices.Contains(c.Kinds, only) {
-			continue
-		}
-		all = append(all, c.SubjectID)
-		if len(v.Rows) == changesShown {
-			v.More++
-			continue
-		}
-		v.Rows = append(v.Rows, changeRow{c, withQuery(path, map[string]string{"entry": strconv.Itoa(int(c.SubjectID))}) + "#history", factsOf(c)})
 	}
+	if only == byOthers && others == 0 || only != byOthers && d.Counts[only] == 0 {
+		only = ""
+	}
+	v = &diffView{Diff: d, Tabs: []tab{{Path: comparison(path, d.From.ID, d.To.ID, "", 0), Key: "list.changed.all", Count: len(d.Items), Current: only == ""}}}
 	if others > 0 && others < len(d.Items) {
-		v.Tabs = slices.Insert(v.Tabs, 1, tab{Path: comparison(path, d.From.ID, d.To.ID, byOthers), Key: "list.by.other", Count: others, Current: only == byOthers})
+		v.Tabs = append(v.Tabs, tab{Path: comparison(path, d.From.ID, d.To.ID, byOthers, 0), Key: "list.by.other", Count: others, Current: only == byOthers})
 	}
-	v.All = dryRunOf(all)
-	return v
+	for _, kind := range snapshot.Kinds {
+		if n := d.Counts[kind]; n > 0 {
+			v.Tabs = append(v.Tabs, tab{Path: comparison(path, d.From.ID, d.To.ID, kind, 0), Key: "list.changed." + string(kind), Count: n, Current: only == kind})
+		}
+	}
+	items := slices.DeleteFunc(slices.Clone(d.Items), func(c snapshot.Change) bool {
+		return only == byOthers && c.By == snapshot.Us || only != "" && only != byOthers && !slices.Contains(c.Kinds, only)
+	})
+	if begin >= len(items) {
+		begin = 0
+	}
+	end := min(begin+rowsShown, len(items))
+	page := func(row int) string { return comparison(path, d.From.ID, d.To.ID, only, row) }
+	for _, c := range items[begin:end] {
+		fields := compares(d.From.ID, d.To.ID, only, begin)
+		fields["entry"] = strconv.Itoa(int(c.SubjectID))
+		v.Rows = append(v.Rows, changeRow{c, withQuery(path, fields) + "#history", factsOf(c)})
+	}
+	if begin > 0 {
+		v.Earlier = page(max(begin-rowsShown, 0))
+	}
+	if end < len(items) {
+		v.Further = page(end)
+	}
+	if len(items) > rowsShown {
+		all := make([]catalog.SubjectID, len(items))
+		for i, c := range items {
+			all[i] = c.SubjectID
+		}
+		v.All = dryRunOf(all)
+	}
+	return v, page(begin)
 }
 
 // factsOf says what has changed of an entry.
@@ -194,9 +225,9 @@ func factsOf(c snapshot.Change) (facts []changeFact) {
 		case snapshot.Read:
 			f.Before, f.Now = strconv.Itoa(c.Before.Marked), strconv.Itoa(c.After.Marked)
 		case snapshot.Marked:
-			f.Now = episodesOf(c.Marked)
+			f.Now = catalog.Numbers(c.Marked)
 		case snapshot.Unmarked:
-			f.Now = episodesOf(c.Unmarked)
+			f.Now = catalog.Numbers(c.Unmarked)
 		}
 		facts = append(facts, f)
 	}
@@ -212,21 +243,4 @@ func rating(rate int) string {
 		return "–"
 	}
 	return strconv.Itoa(rate)
-}
-
-// episodesOf are the numbers of marked episodes; those of specials have the letters SP before them.
-func episodesOf(marks []catalog.Mark) string {
-	const most = 40
-	var all []string
-	for _, m := range marks {
-		number := strconv.FormatFloat(m.Sort, 'f', -1, 64)
-		if m.Kind != catalog.Main {
-			number = "SP" + number
-		}
-		all = append(all, number)
-	}
-	if len(all) > most {
-		all = append(all[:most], "…")
-	}
-	return strings.Join(all, " ")
 }

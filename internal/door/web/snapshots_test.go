@@ -159,7 +159,7 @@ func TestAListTellsWhatHasChanged(t *testing.T) {
 	from, to := g.keepLists(t)
 	page := g.get(t, in, fmt.Sprintf("/people/1/list?from=%d&to=%d", from.ID, to.ID), "en").body
 	mustContain(t, page, "Rating: <bdi>7</bdi> → <bdi>9</bdi>", "State: <bdi>Watching</bdi> → <bdi>Watched</bdi>", "Marked: <bdi>3 SP1</bdi>", "Unmarked: <bdi>13</bdi>",
-		"Added: <bdi>Watching</bdi>", "Removed: <bdi>Watched</bdi>", "Visibility: <bdi>only the owner</bdi>", "Tags: <bdi>TV</bdi> → <bdi>TV 原创</bdi>", "&lt;script&gt;alert(1)", "by others", "/api/accounts/1/export?format=mal")
+		"Added: <bdi>Watching</bdi>", "Removed: <bdi>Watched</bdi>", "Visibility: <bdi>only the owner</bdi>", "Tags: <bdi>TV</bdi> → <bdi>TV 原创</bdi>", "&lt;script&gt;alert(1)", "elsewhere", "/api/accounts/1/export?format=mal")
 	if strings.Contains(page, "<script>alert(1)") {
 		t.Error("a name is not escaped")
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
@@ -26,11 +25,9 @@ var undoable = map[string]bool{
 // undoPage takes back what was written in a span of time, or by a task.
 type undoPage struct {
 	// Of is the task to be undone; nil for a span of time.
-	Of       *taskView
-	TaskID   int64
-	Accounts []account.Account
-	// From and Until are the span of the form, in the form of its fields.
-	From, Until string
+	Of          *taskView
+	TaskID      int64
+	Accounts    []account.Account
 	RunningTask int64
 	// Last is the newest preview or undo of this kind; nil before the first.
 	Last *undoView
@@ -86,9 +83,6 @@ func (g Records) undo(r *request) (content, error) {
 	if page.Accounts, err = g.Accounts.List(r.Context()); err != nil {
 		return content{}, err
 	}
-	const field = "2006-01-02T15:04"
-	now := time.Now()
-	page.From, page.Until = now.Format(time.DateOnly)+"T00:00", now.Add(time.Minute).Format(field)
 	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), 0, review.UndoKind, review.UndoPreviewKind); err != nil {
 		return content{}, err
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"watchmark/internal/record"
@@ -13,7 +14,7 @@ type unwatchedView struct {
 	record.Record // the first of them
 	HeardAt       time.Time
 	ids           []int64
-	Episodes      []string // short names; empty for a film
+	Episodes      []float64 // empty for a film
 }
 
 // SeasonNumber is the season of one that has one.
@@ -54,8 +55,11 @@ func (g Inbox) unwatched(ctx context.Context) (views []unwatchedView, err error)
 		}
 		views[i].ids = append(views[i].ids, u.ID)
 		if u.Episode != nil {
-			views[i].Episodes = append(views[i].Episodes, number(*u.Episode))
+			views[i].Episodes = append(views[i].Episodes, *u.Episode)
 		}
+	}
+	for _, v := range views {
+		slices.Sort(v.Episodes)
 	}
 	return views, nil
 }

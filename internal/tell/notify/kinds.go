@@ -101,7 +101,7 @@ var kinds = []KindInfo{
 		zh: words{"补标成功", "{what} 已补标 · {who}", "条目：{subject_name}"}},
 	{Kind: WordAsked, Group: Events, Severity: Info, First: true, matter: true, Placeholders: []string{"subject_name", "subject_id"},
 		en: words{"How was it?", "How was {subject_name}? · {account}", "It is watched to its end. Give it a rating and a comment on Bangumi, or none: nothing is written until you say so."},
-		zh: words{"看完了，感觉如何？", "《{subject_name}》看完了 · {account}", "要在 Bangumi 上评分和吐槽吗？在您确认之前不会写入任何内容。"}},
+		zh: words{"看完了，感觉如何？", "《{subject_name}》看完了 · {account}", "要在 Bangumi 上评分和吐槽吗？在你确认之前不会写入任何内容。"}},
 	{Kind: MarkFailed, Group: Events, Severity: Failure, First: true, Placeholders: eventFacts,
 		en: words{"Not marked", "{what} not marked · {who}", "{error_message}\nEntry: {subject_name}\nSource: {source}"},
 		zh: words{"标记失败", "{what} 标记失败 · {who}", "{error_message}\n条目：{subject_name}\n来源：{source}"}},

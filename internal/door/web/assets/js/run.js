@@ -76,6 +76,11 @@ const descriptions = {
     const { devices, online } = task.result;
     return devices ? [text("boxes_found", { devices }), online && text("boxes_on", { online })].filter(Boolean).join(" ") : text("device.scan_none");
   },
+  snapshot: (task) => describe(task, "list_reading", "list_read"),
+  snapshot_file: (task) => describe(task, "run_running", "list_read"),
+  restore_preview: (task) => describe(task, "restore_looking", "restore_looked"),
+  restore: (task) => describe(task, "restoring", "restored"),
+  restore_undo: (task) => describe(task, "restoring", "restored"),
   undo: (task) => describe(task, "undoing", "undone"),
   undo_preview: (task) => describe(task, "undo_looking", "undo_looked"),
   import_preview: (task) => describe(task, "looking_up", "looked_up"),

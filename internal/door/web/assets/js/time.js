@@ -7,6 +7,8 @@ const formats = {
   relative: () => new Intl.RelativeTimeFormat(lang, { numeric: "always" }),
   day: () => new Intl.DateTimeFormat(lang, { dateStyle: "medium" }),
   at: () => new Intl.DateTimeFormat(lang, { weekday: "short", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }),
+  year: () => new Intl.DateTimeFormat(lang, { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }),
+  second: () => new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" }),
   clock: () => new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23" }),
   exact: () => new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long" }),
 };
@@ -25,7 +27,8 @@ function distance(then) {
 
 function textOf({ dataset }, then) {
   if ("clock" in dataset) return format("clock", then);
-  return "at" in dataset ? format("at", then) : distance(then);
+  if ("at" in dataset) return format(then.getFullYear() === new Date().getFullYear() ? "at" : "year", then);
+  return distance(then);
 }
 
 function rewrite(element) {
@@ -36,9 +39,27 @@ function rewrite(element) {
   if (element.title !== title) element.title = title;
 }
 
+// A choice among times tells them to the second.
+function rewriteOption(option) {
+  const words = format("second", new Date(option.dataset.time));
+  if (option.textContent !== words) option.textContent = words;
+}
+
+// A field with data-begins has the beginning of the reader's day, or the next minute, until something else is entered.
+function begin(field) {
+  if (field.value !== field.defaultValue || field === document.activeElement) return;
+  const at = new Date();
+  if (field.dataset.begins === "day") at.setHours(0, 0);
+  else at.setMinutes(at.getMinutes() + 1);
+  const [year, ...rest] = [at.getFullYear(), at.getMonth() + 1, at.getDate(), at.getHours(), at.getMinutes()].map((n) => String(n).padStart(2, "0"));
+  field.setAttribute("value", `${year}-${rest[0]}-${rest[1]}T${rest[2]}:${rest[3]}`);
+}
+
 /** Updates the times below root: the distance to now, with data-at day and time, or with data-clock the time with milliseconds. */
 export function showTimes(root = document) {
   root.querySelectorAll("time[datetime]").forEach(rewrite);
+  root.querySelectorAll("option[data-time]").forEach(rewriteOption);
+  root.querySelectorAll("input[data-begins]").forEach(begin);
 }
 
 /** A date as text. */
