@@ -67,9 +67,20 @@ func readyFolder(command *kong.Context) error {
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && does == refuses { //nolint:gosec // the folder is the one that whoever runs the command names
 			return fmt.Errorf("there is no data folder %s: name the one of the service with --data or WATCHMARK_DATA; a new one begins with watchmark serve", folder)
 		}
-		return rights.Drop(folder, does == makes, os.Getenv)
+		if err := rights.Drop(folder, does == makes, os.Getenv); err != nil {
+			return err
+		}
+		return makeRoom(folder)
 	}
 	return nil
+}
+
+// makeRoom has temporary files made in the data folder where the machine has no place for them: a container may hold nothing but the program.
+func makeRoom(folder string) error {
+	if _, err := os.Stat(os.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return os.Setenv("TMPDIR", folder)
 }
 
 // withData opens the data folder for fn, beside a running service or without one.

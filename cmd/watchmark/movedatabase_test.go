@@ -55,7 +55,13 @@ func TestDataMovesToAServerAndBack(t *testing.T) {
 	if schema, err := db.ServerSchema(t.Context(), address); err != nil || schema != 0 {
 		t.Errorf("a refused move left schema version %d (%v)", schema, err)
 	}
-	mustHold(t, did(t, "move-database", "--to", address, "--data", data), "records", "watchmark.db.moved", "WATCHMARK_DATABASE_URL")
+	// As in a container that holds nothing but the program: there is no folder for temporary files.
+	bare := []string{"TMPDIR=" + filepath.Join(data, "nowhere")}
+	if got := finish(t, command(t, bare, "move-database", "--to", address, "--data", data, "--dry-run"), ""); got.code != 0 {
+		t.Errorf("without a folder for temporary files a dry run ends with %d: %s", got.code, got.err)
+	}
+	moved := finish(t, command(t, bare, "move-database", "--to", address, "--data", data), "")
+	mustHold(t, moved.out+moved.err, "records", "watchmark.db.moved", "WATCHMARK_DATABASE_URL")
 	if got := finish(t, command(t, nil, "serve", "--data", data), ""); got.code != 1 || !strings.Contains(got.err, "was moved to a PostgreSQL database") {
 		t.Errorf("a service without the address ends with %d: %s", got.code, got.err)
 	}
@@ -74,11 +80,12 @@ func TestDataMovesToAServerAndBack(t *testing.T) {
 	// What the service holds there becomes a file for any folder, which is not put back into PostgreSQL.
 	onServer := []string{"WATCHMARK_DATABASE_URL=" + address}
 	file, restored := filepath.Join(t.TempDir(), "all.backup"), filepath.Join(t.TempDir(), "restored")
-	if got := finish(t, command(t, onServer, "backup", file, "--data", data), ""); got.code != 0 || !strings.Contains(got.out, "the database and secret.key") {
+	if got := finish(t, command(t, append(bare, onServer...), "backup", file, "--data", data), ""); got.code != 0 || !strings.Contains(got.out, "the database and secret.key") {
 		t.Fatalf("backup ends with %d: %s%s", got.code, got.out, got.err)
 	}
 	mustFail(t, onServer, "into which nothing is restored", "restore", file, "--data", restored)
 	mustHold(t, did(t, "restore", file, "--data", restored), "secret.key, watchmark.db")
+	mustFail(t, onServer, "has a database of its own", "serve", "--data", restored) // on the server it would seem to be restored
 	copied := serve(t, restored, list.url)
 	wants(t, http.StatusOK, http.MethodGet, copied.url+"/api/records", key, "", &records)
 	if len(records.Items) != 2 {
@@ -90,6 +97,10 @@ func TestDataMovesToAServerAndBack(t *testing.T) {
 	if got := finish(t, command(t, onServer, "doctor", "--data", data), ""); !strings.Contains(got.out, "PostgreSQL answers") {
 		t.Errorf("doctor says %s%s", got.out, got.err)
 	}
+	settingsFile := filepath.Join(data, "watchmark.toml")
+	must(t, os.WriteFile(settingsFile, []byte("[database]\nurl = \""+address+"\"\n"), 0o644)) //nolint:gosec // as an editor leaves it
+	mustHold(t, finish(t, command(t, nil, "doctor", "--data", data), "").out, "others may read watchmark.toml", "PostgreSQL answers")
+	must(t, os.Remove(settingsFile))
 	must(t, os.MkdirAll(back, 0o700))
 	secretKey, err := os.ReadFile(filepath.Join(data, "secret.key"))
 	must(t, err)

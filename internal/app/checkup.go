@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/disk"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/settings"
 	"watchmark/internal/upkeep/backup"
 )
 
@@ -83,7 +84,13 @@ func checkSecrets(dir string) Check {
 	if runtime.GOOS == "windows" {
 		return well(name, "not looked at on Windows")
 	}
-	for _, file := range []string{secret.KeyFile, db.FileName} {
+	private := []string{secret.KeyFile, db.FileName}
+	if file, err := configFile(Options{DataDir: dir}); err == nil {
+		if address, err := settings.DatabaseURL(settings.Options{File: file}); err == nil && address != "" { // with its password
+			private = append(private, filepath.Base(file))
+		}
+	}
+	for _, file := range private {
 		path := filepath.Join(dir, file)
 		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -152,6 +152,10 @@ func openDatabase(ctx context.Context, o Options) (*db.DB, error) {
 		}
 		return db.Open(ctx, o.DataDir)
 	}
+	if hasFile(o.DataDir) { // what is in it would seem to be gone
+		return nil, fmt.Errorf("the data folder has a database of its own, %s, while database.url or WATCHMARK_DATABASE_URL names one on a server: to use what is in the folder, remove that address; "+
+			"to move it to an empty database on the server, run watchmark move-database --to URL; to use what is on the server, move the file away", filepath.Join(o.DataDir, db.FileName))
+	}
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil { // for what may be lost
 		return nil, fmt.Errorf("create the data folder %s: %w; give the service's user write access to it", o.DataDir, err)
 	}

@@ -76,6 +76,7 @@ func (f *serverFailure) kind() *reason.Kind {
 var advice = map[string]*reason.Kind{
 	wrongPassword: errLogin, noAuthorization: errLogin, noDatabase: errNoDatabase, noPrivilege: errRights, tooManyConnections: errConnections,
 	diskFull: errServerDisk, readOnlyTransaction: errReadOnly, queryCanceled: errSlow, lockNotAvailable: errSlow,
+	unknownStatement: errPooler, statementExists: errPooler,
 }
 
 // Problem is what keeps a database server from being used, in words that may be shown to everybody; empty for another error.

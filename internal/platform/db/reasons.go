@@ -43,6 +43,8 @@ var (
 	errSlow  = reason.New("database_slow", "the database server takes too long: see what else keeps it busy", "数据库服务器耗时过长：请查看还有什么占用了它")
 	errNoTLS = reason.New("database_no_tls", "the database server speaks no TLS, which sslmode of database.url demands: switch it on there (ssl = on)",
 		"数据库服务器不支持 TLS，而 database.url 的 sslmode 要求使用：请在那里开启（ssl = on）")
+	errPooler = reason.New("database_pooler", "a pooler before the database server keeps no prepared statements: add default_query_exec_mode=exec to the query of database.url, or set max_prepared_statements of pgbouncer 1.21 or newer",
+		"数据库服务器前的连接池不保留预处理语句：请在 database.url 的查询参数中加入 default_query_exec_mode=exec，或设置 pgbouncer 1.21 及以上版本的 max_prepared_statements")
 	errCertificate = reason.New("database_certificate", "the certificate of the database server is not trusted: name its authority with sslrootcert in database.url, and the server by the name that is in the certificate",
 		"数据库服务器的证书不受信任：请在 database.url 中用 sslrootcert 指明其颁发机构，并使用证书中的服务器名称")
 	errEncoding = reason.New("database_encoding", "the database stores texts as {encoding}, which has no room for all of them: create one with createdb --encoding=UTF8 --template=template0",
