@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"watchmark/internal/platform/schedule"
 	"watchmark/internal/testkit/catalogtest"
 	"watchmark/internal/testkit/simulated"
 )
@@ -108,6 +109,14 @@ func (c *community) found(records int) {
 			WHERE r.id > (SELECT MAX(id) FROM records) - 100000 AND NOT EXISTS (SELECT 1 FROM traces WHERE traces.record_id = r.id)`,
 		`DROP TABLE load_samples`, `DROP TABLE load_people`, `ANALYZE`)
 	c.tb.Logf("%d records were added in %v; by hand there are %v", records, time.Since(began).Round(time.Second), counts)
+	first.call(http.StatusAccepted, http.MethodPost, "/api/jobs/housekeeping/run", "", nil) // which counts the days of the year, as it does once an hour
+	for running := true; running; <-time.After(100 * time.Millisecond) {
+		var jobs struct {
+			Items []schedule.JobStatus `json:"items"`
+		}
+		first.call(http.StatusOK, http.MethodGet, "/api/jobs", "", &jobs)
+		running = slices.ContainsFunc(jobs.Items, func(j schedule.JobStatus) bool { return j.Name == "housekeeping" && j.Running })
+	}
 }
 
 // pages are what people look at, and what programs ask for.
