@@ -81,6 +81,7 @@ var (
 	importLarge  = reason.New("upload_import_large", "The file is larger than {size} MiB.", "文件大于 {size} MiB。")
 	noImportUser = reason.New("import_no_preferred_user", "tell whose plays they are: the preferred account has no media-server user", "请指明是谁看的：首选账号没有媒体服务器用户")
 	undoOneOf    = reason.New("undo_one_of", "give either since and until, or task_id", "请提供 since 和 until，或者只提供 task_id")
+	undoFuture   = reason.New("undo_future", "nothing was written yet then: choose a moment that has passed", "那时还没有写入任何内容：请选择已经过去的时间")
 	undoUntil    = reason.New("undo_until", "until must be after since", "until 必须晚于 since")
 	wrongExport  = reason.New("export_format", "the format must be json, csv, mal or watches", "格式只能是 json、csv、mal 或 watches")
 	uploadEnds   = reason.New("upload_broken", "The upload was interrupted: send it again.", "上传中断，请重新上传。").For(reason.Invalid)

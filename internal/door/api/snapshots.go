@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -143,6 +144,9 @@ func (a Snapshots) registerImport(s *server, tag string) {
 			return err
 		}
 		file, err := snapshot.ReadFile(body)
+		if err != nil {
+			_, _ = io.Copy(io.Discard, body) // a caller that still sends would lose the answer
+		}
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
 			return problem.With(http.StatusRequestEntityTooLarge, importLarge.With(snapshot.MaxFile>>20))

@@ -55,6 +55,8 @@ func (r undoRequest) check() error {
 		return nil
 	case r.Since.IsZero():
 		return reason.At("since", undoOneOf)
+	case r.Since.After(time.Now()):
+		return reason.At("since", undoFuture)
 	case !r.Until.After(r.Since):
 		return reason.At("until", undoUntil)
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -65,7 +66,7 @@ var restoreDisplays = map[snapshot.RestoreStatus]display{
 // restoreOrder is the order in which people see the counts.
 var restoreOrder = []snapshot.RestoreStatus{snapshot.ToWrite, snapshot.Written, snapshot.HeldBack, snapshot.Refused, snapshot.Failed, snapshot.Waiting, snapshot.Same}
 
-// restored are the newest preview, unless something was written since, and the newest result.
+// restored are the newest preview, unless something was written since, and the newest result, or that of ?restore=.
 func (g Accounts) restored(r *request, id int64) (preview, result *restoreView, err error) {
 	asked, err := newest(r.Context(), g.Tasks, id, snapshot.PreviewTask)
 	if err != nil {
@@ -78,6 +79,14 @@ func (g Accounts) restored(r *request, id int64) (preview, result *restoreView, 
 	if asked.ID > done.ID && asked.State == task.Done && time.Since(*asked.EndedAt) < previewFor {
 		preview = g.restoreView(r, asked)
 	}
+	asks := false
+	if t, err := g.Tasks.Get(r.Context(), cursor(r, "restore")); err == nil {
+		if wanted := t.Status(); wanted.Kind == snapshot.RestoreTask && wanted.RecordID == id {
+			done, asks = wanted, true
+		}
+	} else if !errors.Is(err, task.ErrNotFound) {
+		return nil, nil, err
+	}
 	if done.EndedAt != nil {
 		if result = g.restoreView(r, done); result != nil {
 			last, err := g.Snapshots.LastRestore(r.Context(), id)
@@ -85,7 +94,7 @@ func (g Accounts) restored(r *request, id int64) (preview, result *restoreView, 
 				return nil, nil, err
 			}
 			switch {
-			case last == done.ID:
+			case last == done.ID, asks:
 				result.TakeBack = done.ID
 			case done.State != task.Done: // a stopped one goes on
 				result.TakeBack = result.Undoes

@@ -14,9 +14,10 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/source/watcher"
+	"watchmark/internal/upkeep/snapshot"
 )
 
-// undoable are the kinds of tasks that have marks made, which this page takes back. Tasks that write elsewhere have their undo on their page.
+// undoable are the kinds of tasks that have marks made, which this page takes back. Others that write have their undo on their page.
 var undoable = map[string]bool{
 	retryKind: true, retryFailedKind: true, correctKind: true, answerKind: true, importer.RunTask: true, tracker.SyncTask: true, watcher.SyncTask: true,
 	device.TaskKind: true, nas.ScanJob: true,
@@ -145,10 +146,15 @@ func fatesOf(e review.UndoneEntry) (facts []undoFact) {
 	return facts
 }
 
-// undoPath is the page on which a task is undone; empty for one that wrote no marks, or still runs.
+// undoPath is the page on which a task is undone; empty for one that wrote nothing to lists, or still runs.
 func undoPath(t task.Status) string {
-	if !undoable[t.Kind] || t.State == task.Running {
+	switch {
+	case t.State == task.Running:
 		return ""
+	case t.Kind == snapshot.RestoreTask:
+		return fmt.Sprintf("/people/%d/list?restore=%d", t.RecordID, t.ID)
+	case undoable[t.Kind]:
+		return fmt.Sprintf("/records/undo?task=%d", t.ID)
 	}
-	return fmt.Sprintf("/records/undo?task=%d", t.ID)
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"io"
 	"slices"
@@ -149,12 +150,12 @@ func (t text) skip(d *json.Decoder) error {
 
 // broken is an error of reading a file as what is told to people.
 func (x *export) broken(err error) error {
-	var told reason.Reason
 	var place *json.SyntaxError
+	var line *xml.SyntaxError
 	switch {
-	case errors.As(err, &told):
-		return told
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &place) && strings.HasPrefix(place.Error(), "unexpected end"):
+	case reason.Of(err).Class() == reason.Invalid:
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &place) && strings.HasPrefix(place.Error(), "unexpected end"), errors.As(err, &line) && line.Msg == "unexpected EOF":
 		return fileEnds.With(x.Product())
 	}
 	return fileBroken.With(x.Product(), err)
