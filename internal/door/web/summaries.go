@@ -260,16 +260,16 @@ func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, er
 	if err != nil {
 		return airingView{}, err
 	}
-	accounts, err := g.Accounts.List(r.Context())
-	if err != nil {
-		return airingView{}, err
-	}
-	var notices []notify.Notice
-	for _, a := range enabledOf(accounts) {
-		notices = append(notices, summary.AiringNotice(a))
-	}
 	view := airingView{AiringStatus: status, Path: "/settings?section=notification#section-notification", Key: "airing.change"}
 	if status.Reason == "" {
+		accounts, err := g.Accounts.List(r.Context())
+		if err != nil {
+			return view, err
+		}
+		var notices []notify.Notice
+		for _, a := range enabledOf(accounts) {
+			notices = append(notices, summary.AiringNotice(a))
+		}
 		if view.Recipients, err = g.recipientsOf(r.words, channels, notices...); err != nil {
 			return view, err
 		}
