@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
@@ -73,7 +74,11 @@ func shots(t *testing.T) []shot {
 	before, now := full.keepLists(t)
 	full.ran(t, snapshot.RestoreTask, 1, restored(before.ID, false), nil)
 	full.ran(t, snapshot.PreviewTask, 1, restored(before.ID, true), nil)
+	full.endedOf(t, 0, review.UndoPreviewKind, undoing(true, 0))
+	imported.endedOf(t, 0, review.UndoKind, undoing(false, 0))
+	full.asksAboutUnwatched(t, s.success)
 	full.said.put(0, "灯塔很美。", true)
+	undone := imported.endedOf(t, 0, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 3})
 	imported.ended(t, importer.RunTask, importer.Result{Server: "home", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	next := time.Now().Add(90 * time.Hour)
 	full.archive = archive.Status{Enabled: true, IndexReady: true, Size: 151_345_617, LastOutcome: archive.Failed, LastRun: time.Now().Add(-20 * time.Minute), NextRun: &next,
@@ -135,6 +140,9 @@ func shots(t *testing.T) []shot {
 		{"review-empty", empty, "/review", true, ""},
 		{"queue", full, "/records/queue", true, ""},
 		{"undo", full, "/records/undo", true, ""},
+		{"undo-done", imported, "/records/undo", true, ""},
+		{"undo-empty", empty, "/records/undo", true, ""},
+		{"undo-task", imported, fmt.Sprintf("/records/undo?task=%d", undone), true, ""},
 		{"queue-abandoned", full, "/records/queue?status=abandoned", true, ""},
 		{"queue-empty", empty, "/records/queue", true, ""},
 		{"tasks", full, "/settings/tasks", true, ""},
@@ -151,7 +159,7 @@ func shots(t *testing.T) []shot {
 		{"blocked-empty", empty, "/titles/blocked", true, ""},
 		{"list", full, fmt.Sprintf("/people/1/list?from=%d&to=%d", before.ID, now.ID), true, ""},
 		{"list-restored", full, "/people/1/list", true, "#not-restored summary"},
-		{"list-entry", full, "/people/1/list?entry=900001", true, ""},
+		{"list-entry", full, fmt.Sprintf("/people/1/list?from=%d&to=%d&entry=900001", before.ID, now.ID), true, ""},
 		{"word", full, wordPath, true, ""},
 		{"word-gone", unlisted, wordPath, true, ""},
 		{"list-empty", full, "/people/2/list", true, ""},

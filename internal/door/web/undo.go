@@ -75,7 +75,7 @@ func (g Records) undo(r *request) (content, error) {
 		if err != nil {
 			return content{}, err
 		}
-		if heading, err = r.text("undo.task", page.TaskID); err != nil {
+		if heading, err = r.text("undo.task", strconv.FormatInt(page.TaskID, 10)); err != nil {
 			return content{}, err
 		}
 		page.Of = &view

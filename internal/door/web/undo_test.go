@@ -52,7 +52,7 @@ func TestPageOfAnUndo(t *testing.T) {
 	path := fmt.Sprintf("/records/undo?task=%d", run)
 	mustContain(t, g.get(t, in, fmt.Sprintf("/settings/tasks/%d", run), "en").body, path, "Undo what it wrote…")
 	page = g.get(t, in, path, "en")
-	mustContain(t, page.body, fmt.Sprintf("Undo task %d", run), fmt.Sprintf(`value="%d"`, run))
+	mustContain(t, page.body, fmt.Sprintf(`<h1 class="own">Undo task %d</h1>`, run), fmt.Sprintf(`value="%d"`, run))
 	if strings.Contains(page.body, "葬送的芙莉莲") {
 		t.Error("the page of a task shows the undo of a span")
 	}
