@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/upkeep/snapshot"
 )
 
@@ -20,6 +21,8 @@ type listPage struct {
 	From, To int64
 	// Taken is the newest; nil before the first.
 	Taken *snapshot.Snapshot
+	// Unfinished is the newest reading of the list where it was stopped or failed; nil otherwise.
+	Unfinished *task.Status
 	// ByClock is set where snapshots are taken by themselves.
 	ByClock     bool
 	RunningTask int64
@@ -99,6 +102,15 @@ func (g Accounts) listOf(r *request) (content, error) {
 	}
 	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), id, snapshot.TaskKind, snapshot.RestoreTask, snapshot.PreviewTask, snapshot.UndoTask, snapshot.FileTask); err != nil {
 		return content{}, err
+	}
+	reading, err := newest(r.Context(), g.Tasks, id, snapshot.TaskKind)
+	if err != nil {
+		return content{}, err
+	}
+	if reading.State == task.Failed || reading.State == task.Cancelled {
+		if page.Taken == nil || page.Taken.TakenAt.Before(*reading.EndedAt) {
+			page.Unfinished = &reading
+		}
 	}
 	if page.Preview, page.Restored, err = g.restored(r, id); err != nil {
 		return content{}, err

@@ -118,3 +118,43 @@ func TestAStoppedRestoreSaysHowItGoesOn(t *testing.T) {
 	mustContain(t, g.get(t, in, "/people/1/list", "en").body, "Taken back in part", `data-url="/api/restores/41/undo"`, "Go on taking it back")
 	mustContain(t, g.get(t, in, "/settings/tasks", "en").body, `href="/people/1/list"`)
 }
+
+// TestBrowserBringsAListIn sends a file that is refused, which says why and no more, and one that is taken: then nothing is left to lose on the page.
+func TestBrowserBringsAListIn(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := readsLists(t)
+	g.answer = func(c apiCall) (int, string) {
+		if strings.HasPrefix(c.Body, "{") {
+			return 202, `{"task_id":7}`
+		}
+		return 400, `{"status":400,"detail":"The file is not one of here.","reason":{"code":"list_file","text":"the file is not one of here"}}`
+	}
+	const (
+		leaving = `(() => { const leaves = new Event("beforeunload", { cancelable: true }); dispatchEvent(leaves); return leaves.defaultPrevented; })()`
+		problem = `[data-upload] .form-error`
+	)
+	send := func(text string) browsertest.Step {
+		return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
+			const field = document.getElementById("list-file"), files = new DataTransfer();
+			files.items.add(new File([%q], "list.json"));
+			field.files = files.files;
+			field.form.requestSubmit();
+		}`, text))
+	}
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/people/1/list"), browsertest.Until(browsertest.Listening),
+		send("broken"), browsertest.Until(fmt.Sprintf(`document.querySelector(%q).innerText.trim() === "The file is not one of here."`, problem)), browsertest.Until(leaving),
+		send("{}"), browsertest.Until(`!document.getElementById("run").hidden && document.querySelector("[data-upload] progress").hidden`), browsertest.Until(`!`+leaving))
+}
+
+// TestAListSaysThatASnapshotWasNotFinished shows the last reading that failed until a snapshot is taken.
+func TestAListSaysThatASnapshotWasNotFinished(t *testing.T) {
+	g := readsLists(t)
+	in := g.client(t, true)
+	const said = "The last snapshot was not finished"
+	g.ran(t, snapshot.TaskKind, 1, nil, catalog.ErrRefused)
+	mustContain(t, g.get(t, in, "/people/1/list", "en").body, said, "Bangumi refused the request")
+	g.keepLists(t)
+	if strings.Contains(g.get(t, in, "/people/1/list", "en").body, said) {
+		t.Error("it is shown after a snapshot was taken")
+	}
+}

@@ -235,6 +235,10 @@ export async function explain(form, answer, problem) {
     showProblem(form, form.dataset[String(status)] ?? text("fields"), "");
     return;
   }
+  if (status === 400 && problem.reason) { // it says by itself what is wrong
+    showProblem(form, detail, "");
+    return;
+  }
   const own = form.dataset[String(status)];
   const message = (own ?? text(`status_${status}`)).replace("{seconds}", waitOf(answer));
   const known = own || message !== `status_${status}`;

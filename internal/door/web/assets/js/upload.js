@@ -1,7 +1,7 @@
 // Forms that send one file as it is: data-upload is the address, which answers a task. The
 // other fields, and the button that sends it, are sent in the query. A button with data-question asks first.
 import { text } from "./words.js";
-import { clearErrors, explain, showProblem } from "./forms.js";
+import { clearErrors, entered, explain, showProblem } from "./forms.js";
 import { refresh } from "./live.js";
 import { followTask } from "./run.js";
 import { confirmed } from "./ui.js";
@@ -17,6 +17,7 @@ document.addEventListener("submit", async (event) => {
 
 function send(form, button) {
   clearErrors(form);
+  const took = entered(form);
   const bar = form.querySelector("progress");
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(form, button)) if (typeof value === "string") query.set(name, value);
@@ -33,6 +34,7 @@ function send(form, button) {
     } else if (request.status >= 300) {
       explain(form, { status: request.status, headers: new Headers() }, request.response ?? {});
     } else {
+      took();
       const fold = form.closest("details"); // without one the file may be sent again, otherwise
       if (fold) {
         form.reset();
