@@ -68,9 +68,11 @@ func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int
 	return a, err
 }
 
+// unmarked holds for what failed and what waits for a decision, in the words of the index that holds these alone.
+const unmarked = `status IN ('error', 'review')`
+
 // addUnmarked adds to days, which follow each other up to now, what failed on them and what waits for a decision.
 func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
-	// "(status || '')" is explained at countSince.
 	return db.Each(ctx, s.db.Read(), "look for records that are not marked", func(row db.Row) error {
 		var created int64
 		var status Status
@@ -84,7 +86,7 @@ func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
 			days[next-1].Review++
 		}
 		return nil
-	}, `SELECT created_at, status FROM records WHERE created_at >= ? AND (status || '') IN (?, ?)`, days[0].Start.UnixMilli(), Failed, Review)
+	}, `SELECT created_at, status FROM records WHERE `+unmarked+` AND created_at >= ?`, days[0].Start.UnixMilli())
 }
 
 // countMarked is how many records of a day are marked, by the database or within a transaction.

@@ -111,7 +111,7 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 // not among them. It looks at these records alone.
 func (s *Store) FailedLately(ctx context.Context, now time.Time) (failed, unrouted int, err error) {
 	err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(CASE WHEN NOT `+stillUnrouted+` THEN 1 END), COUNT(DISTINCT CASE WHEN `+stillUnrouted+` THEN user_name END)
-		FROM records WHERE created_at >= ? AND (status || '') = 'error'`, watch.DayStart(now, -6).UnixMilli()).Scan(&failed, &unrouted)
+		FROM records WHERE `+unmarked+` AND created_at >= ? AND (status || '') = 'error'`, watch.DayStart(now, -6).UnixMilli()).Scan(&failed, &unrouted)
 	if err != nil {
 		return 0, 0, fmt.Errorf("count failed records: %w", err)
 	}
