@@ -98,7 +98,7 @@ func TestDataMovesToAServerAndBack(t *testing.T) {
 		t.Errorf("doctor says %s%s", got.out, got.err)
 	}
 	settingsFile := filepath.Join(data, "watchmark.toml")
-	must(t, os.WriteFile(settingsFile, []byte("[database]\nurl = \""+address+"\"\n"), 0o644)) //nolint:gosec // as an editor leaves it
+	must(t, os.WriteFile(settingsFile, []byte("[database]\nurl = \""+address+"\"\n"), 0o644))
 	mustHold(t, finish(t, command(t, nil, "doctor", "--data", data), "").out, "others may read watchmark.toml", "PostgreSQL answers")
 	must(t, os.Remove(settingsFile))
 	must(t, os.MkdirAll(back, 0o700))
