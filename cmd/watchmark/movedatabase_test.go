@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -175,4 +177,38 @@ func TestADatabaseOfAnotherVersionIsLeftAlone(t *testing.T) {
 	for _, args := range [][]string{{"--to", address, "--dry-run"}, {"--to", address}, {"--from", address, "--dry-run"}, {"--from", address}} {
 		mustFail(t, nil, "schema version 1000", append([]string{"move-database", "--data", data}, args...)...)
 	}
+}
+
+// TestPagesSayWhatTheDatabaseNeeds: who is signed in reads it in the own language, and no more than that.
+func TestPagesSayWhatTheDatabaseNeeds(t *testing.T) {
+	cluster := postgrestest.Start(t)
+	list := simulate(t)
+	address := strings.Replace(cluster.URL(), ":test@", ":s3cret-word@", 1)
+	service := launch(t, command(t, []string{"WATCHMARK_CATALOG_API_URL=" + list.url, "WATCHMARK_CATALOG_WEB_URL=" + list.url, "WATCHMARK_SECRET_KEY=" + strings.Repeat("ab", 32), "WATCHMARK_DATABASE_URL=" + address},
+		"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()), serviceListens)
+	page := func(path string) (status int, body string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, service.url+path, nil)
+		must(t, err)
+		request.Header.Set("Accept-Language", "zh-CN")
+		request.AddCookie(&http.Cookie{Name: "watchmark_session", Value: strings.Repeat("a", 43)})
+		answer, err := http.DefaultTransport.RoundTrip(request)
+		must(t, err)
+		text, err := io.ReadAll(answer.Body)
+		must(t, errors.Join(err, answer.Body.Close()))
+		return answer.StatusCode, string(text)
+	}
+	wants(t, http.StatusOK, http.MethodGet, service.url+"/health", "", "", nil)
+	cluster.Stop(t, "immediate")
+	for _, path := range []string{"/records", "/login"} {
+		until(t, path+" tells of the database", func() bool {
+			status, body := page(path)
+			return status == http.StatusServiceUnavailable && strings.Contains(body, "数据库无法使用") && strings.Contains(body, "无法连接数据库服务器") && !strings.Contains(body, "s3cret") && !strings.Contains(body, "127.0.0.1:")
+		})
+	}
+	cluster.Again(t)
+	until(t, "pages are shown again", func() bool {
+		status, _ := page("/records")
+		return status == http.StatusSeeOther // to the sign-in: the session is nobody's
+	})
 }

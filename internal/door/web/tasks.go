@@ -202,7 +202,7 @@ func pageOf(t task.Status) string {
 		return fmt.Sprintf("/people/%d/list", t.RecordID)
 	case snapshot.JobName, snapshot.ContinueJob:
 		return "/people"
-	case idmap.TaskKind, update.JobName:
+	case idmap.TaskKind, idmap.UpdateKind, update.JobName:
 		return "/settings/about"
 	}
 	return ""

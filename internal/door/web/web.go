@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"log/slog"
@@ -27,6 +28,7 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/documents"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
@@ -74,6 +76,8 @@ type site struct {
 // Pages is the handler of every page, of the static files and of GET /live.
 type Pages struct {
 	http.Handler
+	// Fail answers the page of an error, for who could not be asked who it is.
+	Fail func(w http.ResponseWriter, r *http.Request, err error)
 	// Stylesheet and Icon are the paths of the style and the icon of all pages, base path included.
 	Stylesheet, Icon string
 }
@@ -129,7 +133,8 @@ func New(c Config, g Groups) (Pages, error) {
 		return Pages{}, err
 	}
 	icon, err := s.assetURL("icon.svg")
-	return Pages{mux, stylesheet, icon}, err
+	fail := func(w http.ResponseWriter, r *http.Request, err error) { s.fail(w, s.asked(r), err) }
+	return Pages{mux, fail, stylesheet, icon}, err
 }
 
 // request is the request for a page.
@@ -193,10 +198,15 @@ func (f frame) Entry(d door) entry {
 	return e
 }
 
+// asked is a request in the language of its reader.
+func (s *site) asked(plain *http.Request) *request {
+	return &request{Request: plain, site: s, words: s.texts.in(string(bilingual.Asked(plain)))}
+}
+
 // page is the handler of a page.
 func (s *site) page(p page, at location) http.HandlerFunc {
 	return func(w http.ResponseWriter, plain *http.Request) {
-		r := &request{Request: plain, site: s, words: s.texts.in(string(bilingual.Asked(plain)))}
+		r := s.asked(plain)
 		if r.viewer, r.signedIn = s.Viewer(plain); !r.signedIn && !p.open && !p.Document {
 			s.ToLogin(w, plain)
 			return
@@ -299,11 +309,22 @@ func idOf(r *request) (int64, error) {
 func (s *site) fail(w http.ResponseWriter, r *request, err error) {
 	switch {
 	case reason.Of(err).Class() == reason.NotFound:
-		s.write(w, r, http.StatusNotFound, errorPage, location{}, content{Title: "error.not_found", Data: http.StatusNotFound})
+		s.write(w, r, http.StatusNotFound, errorPage, location{}, content{Title: "error.not_found", Data: failure{Status: http.StatusNotFound}})
 	case r.Context().Err() != nil:
 		return
+	case errors.Is(err, db.ErrStorage):
+		s.Log.ErrorContext(r.Context(), "cannot make a page while the database fails", "path", r.URL.Path, "error", err)
+		w.Header().Set("Retry-After", "5")
+		s.write(w, r, http.StatusServiceUnavailable, errorPage, location{}, content{Title: "error.storage", Data: failure{http.StatusServiceUnavailable, reason.Of(err)}})
 	default:
 		s.Log.ErrorContext(r.Context(), "cannot make a page", "path", r.URL.Path, "error", err)
-		s.write(w, r, http.StatusInternalServerError, errorPage, location{}, content{Title: "error.failed", Data: http.StatusInternalServerError})
+		s.write(w, r, http.StatusInternalServerError, errorPage, location{}, content{Title: "error.failed", Data: failure{Status: http.StatusInternalServerError}})
 	}
+}
+
+// failure is why a page is not shown.
+type failure struct {
+	Status int
+	// Why is what the database needs, where that is the cause.
+	Why reason.Reason
 }
