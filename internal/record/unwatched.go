@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -17,18 +18,19 @@ type Unwatched struct {
 	HeardAt time.Time
 }
 
-// sameItem is the SQL condition of records that tell of the same episode or film of an account.
-func sameItem(title string, season *int, episode *float64, account int64) (where string, args []any) {
-	where, args = `title = ? AND account_id = ? AND action = 'watched' AND COALESCE(season, -1) = COALESCE(?, -1) AND episode `, []any{title, account, season}
+// sameItem is the SQL condition of records that tell of the same episode or film.
+func sameItem(title string, season *int, episode *float64) (where string, args []any) {
+	where, args = `title = ? AND action = 'watched' AND COALESCE(season, -1) = COALESCE(?, -1) AND episode `, []any{title, season}
 	if episode == nil {
 		return where + `IS NULL`, args
 	}
 	return where + `= ?`, append(args, *episode)
 }
 
-// HoldersTx are the records of an account that hold the mark of an episode or film, as far as it is not known to be of another media server.
+// HoldersTx are the records of an account that hold the mark of an episode or film, or may yet write it, as far as it is not known to be of
+// another media server. One that is given to no account yet is everybody's who has that media-server user.
 func HoldersTx(ctx context.Context, tx *sql.Tx, account int64, of watch.Event) (ids []int64, err error) {
-	where, args := sameItem(of.Title, of.Season, of.Episode, account)
+	where, args := sameItem(of.Title, of.Season, of.Episode)
 	server := watch.PlainID(of.ServerID)
 	err = db.Each(ctx, tx, "look who marked what is unwatched again", func(row db.Row) error {
 		var id int64
@@ -44,8 +46,10 @@ func HoldersTx(ctx context.Context, tx *sql.Tx, account int64, of watch.Event) (
 			ids = append(ids, id)
 		}
 		return nil
-	}, `SELECT id, event FROM records WHERE `+where+` AND EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id AND record_marks.account_id = records.account_id)
-		ORDER BY id`, args...)
+	}, `SELECT id, event FROM records WHERE `+where+` AND account_id = ? AND (status IN ('received', 'processing', 'queued')
+			OR EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id AND record_marks.account_id = records.account_id))
+		UNION ALL SELECT id, event FROM records WHERE `+where+` AND account_id IS NULL AND user_name = ? AND status IN ('received', 'processing') ORDER BY id`,
+		slices.Concat(args, []any{account}, args, []any{of.UserName})...) // each by an index
 	return ids, err
 }
 
@@ -99,9 +103,9 @@ func DropUnwatchedTx(ctx context.Context, tx *sql.Tx, ids []int64) error {
 
 // WatchedSince reports whether what was set back to unwatched was watched once more since.
 func (s *Store) WatchedSince(ctx context.Context, u Unwatched) (since bool, err error) {
-	where, args := sameItem(u.Title, u.Season, u.Episode, u.AccountID)
-	err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE `+where+` AND created_at > ? AND status NOT IN ('ignored', 'error'))`,
-		append(args, u.HeardAt.UnixMilli())...).Scan(&since)
+	where, args := sameItem(u.Title, u.Season, u.Episode)
+	err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE `+where+` AND account_id = ? AND created_at > ? AND status NOT IN ('ignored', 'error'))`,
+		append(args, u.AccountID, u.HeardAt.UnixMilli())...).Scan(&since)
 	if err != nil {
 		return false, fmt.Errorf("look whether record %d was watched again: %w", u.ID, err)
 	}

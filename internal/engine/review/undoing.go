@@ -226,26 +226,34 @@ func (u *undoing) stopWaiting(ctx context.Context) error {
 		}
 	}
 	for _, id := range queued {
-		marks, err := u.Engine.Records.Marks(ctx, id)
+		stopped, err := u.stop(ctx, id, u.why())
 		if err != nil {
 			return err
 		}
-		if len(marks) > 0 { // perhaps it wrote something: it ends with that
-			continue
+		if stopped {
+			u.result.Stopped++
 		}
-		err = u.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := queue.DoneTx(ctx, tx, id); err != nil {
-				return err
-			}
-			return record.IgnoreTx(ctx, tx, id, u.why())
-		})
-		if err != nil {
-			return fmt.Errorf("stop record %d: %w", id, err)
-		}
-		u.result.Stopped++
-		u.Engine.Records.Feed.Publish(id)
 	}
 	return nil
+}
+
+// stop has a record that waits for the catalog not be sent any more. One that perhaps wrote something already is not stopped: it ends with that.
+func (s *Service) stop(ctx context.Context, id int64, why reason.Reason) (stopped bool, err error) {
+	marks, err := s.Engine.Records.Marks(ctx, id)
+	if err != nil || len(marks) > 0 {
+		return false, err
+	}
+	err = s.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := queue.DoneTx(ctx, tx, id); err != nil {
+			return err
+		}
+		return record.IgnoreTx(ctx, tx, id, why)
+	})
+	if err != nil {
+		return false, fmt.Errorf("stop record %d: %w", id, err)
+	}
+	s.Engine.Records.Feed.Publish(id)
+	return true, nil
 }
 
 // why is what the records say that lose their marks.

@@ -48,6 +48,10 @@ func (s *Service) takeUnwatched(ctx context.Context, run *schedule.Run) error {
 	}
 	of := map[int64][]record.Unwatched{}
 	for _, u := range all {
+		if u.Status.IsOnTheWay() { // what it writes is taken back afterwards
+			run.Again(UnwatchedQuiet)
+			continue
+		}
 		of[u.AccountID] = append(of[u.AccountID], u)
 	}
 	var problems []error
@@ -71,7 +75,22 @@ func (s *Service) ruleUnwatched(ctx context.Context, id int64, some []record.Unw
 	if err != nil {
 		return err
 	}
+	var over []record.Unwatched // they came to nothing
+	some = slices.DeleteFunc(some, func(u record.Unwatched) bool {
+		ended := !u.Marked && u.Status != record.Queued
+		if ended {
+			over = append(over, u)
+		}
+		return ended
+	})
+	if len(over) > 0 {
+		if err := s.dropUnwatched(ctx, idsOf(over)); err != nil {
+			return err
+		}
+	}
 	switch rule := s.Engine.UnwatchedRule(a); {
+	case len(some) == 0:
+		return nil
 	case rule == account.IgnoreUnwatched:
 		return s.dropUnwatched(ctx, idsOf(some))
 	case rule == account.AskUnwatched, len(some) > unwatchedMost:
@@ -127,6 +146,13 @@ func (s *Service) settleUnwatched(ctx context.Context, some []record.Unwatched) 
 	}
 	if len(ids) == 0 {
 		return 0, nil
+	}
+	for _, u := range some {
+		if u.Status == record.Queued && slices.Contains(ids, u.ID) {
+			if _, err := s.stop(ctx, u.ID, setBackUnwatched.With()); err != nil {
+				return 0, err
+			}
+		}
 	}
 	if _, err := s.takeBackAll(ctx, ids, setBackUnwatched.With()); err != nil {
 		return 0, err
