@@ -105,8 +105,8 @@ func TestReplicasOfCompose(t *testing.T) {
 		if at(t, service, "depends_on", "postgres", "condition") != "service_healthy" {
 			t.Errorf("%s does not wait for the database", name)
 		}
-		if at(t, service, "environment", "WATCHMARK_SERVER_TRUSTED_PROXIES") != at(t, compose, "networks", "inside", "ipam", "config", 0, "subnet") {
-			t.Errorf("%s does not trust its network", name)
+		if at(t, service, "environment", "WATCHMARK_SERVER_TRUSTED_PROXIES") != at(t, compose, "networks", "front", "ipam", "config", 0, "subnet") {
+			t.Errorf("%s does not trust the network of Caddy", name)
 		}
 		if !strings.Contains(at(t, service, "environment", "WATCHMARK_DATABASE_URL").(string), "${POSTGRES_PASSWORD") {
 			t.Errorf("%s does not have the password from .env", name)
@@ -120,6 +120,14 @@ func TestReplicasOfCompose(t *testing.T) {
 		t.Errorf("%d replicas", replicas)
 	}
 	at(t, compose, "services", "postgres", "healthcheck", "test")
+	for name, networks := range map[string][]any{"postgres": {"database"}, "caddy": {"front"}} { // who comes by Caddy is far from the database
+		if got := at(t, compose, "services", name, "networks"); !slices.Equal(got.([]any), networks) {
+			t.Errorf("%s is in the networks %v", name, got)
+		}
+	}
+	if at(t, compose, "networks", "database", "internal") != true {
+		t.Error("the network of the database leads outside")
+	}
 	if !strings.Contains(string(proxy), "health_uri /health\n") {
 		t.Error("Caddy asks no replica whether it is ready")
 	}
