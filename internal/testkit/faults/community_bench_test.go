@@ -28,6 +28,7 @@ type community struct {
 	url     string // of the catalog
 	users   []string
 	members []*service
+	key     string       // of the API
 	browser *http.Client // signed in
 	// change runs statements in the database beside the service.
 	change func(statements ...string)
@@ -50,11 +51,11 @@ func (c *community) join(data string, settings ...string) {
 	must(c.tb, err)
 	s := newService(c.tb, program, data, append(append(environment(c.url), "WATCHMARK_NETWORK_TIMEOUT_SECONDS=10", "WATCHMARK_SERVER_METRICS=true"), settings...))
 	s.start()
-	if len(c.members) == 0 {
+	if c.key == "" {
 		s.makeKey()
-	} else {
-		s.key = c.members[0].key
+		c.key = s.key
 	}
+	s.key = c.key
 	c.members = append(c.members, s)
 }
 
