@@ -87,9 +87,9 @@ func TestWhatAnEarlierTryWroteIsOurs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var left atomic.Int32
-			broken := true
+			var mended atomic.Bool
 			s, client := between(t, 5*time.Second, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-				if !broken || r.Method == http.MethodGet && left.Load() >= 0 {
+				if mended.Load() || r.Method == http.MethodGet && left.Load() >= 0 {
 					next.ServeHTTP(w, r)
 					return
 				}
@@ -116,7 +116,7 @@ func TestWhatAnEarlierTryWroteIsOurs(t *testing.T) {
 					t.Fatalf("the first try: %+v, %v", got, err)
 				}
 			}
-			broken = false
+			mended.Store(true)
 			if c.between != nil {
 				c.between(t, s)
 			}
