@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -47,7 +48,11 @@ func TestBrowserTicksWhatIsBroughtBack(t *testing.T) {
 		browsertest.Click("[data-tick=none]"), ticked(0), browsertest.Until(fmt.Sprintf(`!document.querySelector('%s').checked`, held)),
 		browsertest.Click(held), ticked(1), browsertest.Click(write), browsertest.Until(browsertest.Says("dialog[open]", "Write the ticked entries")),
 		browsertest.Click("dialog[open] [value=yes]"), browsertest.Until(`!document.querySelector("dialog[open]")`))
-	if calls := g.wrote(); len(calls) != 1 || calls[0] != (apiCall{http.MethodPost, fmt.Sprintf("/api/snapshots/%d/restore", from.ID), `{"entries":[900004],"lower":[900004]}`}) {
+	calls := g.wrote()
+	for end := time.Now().Add(30 * time.Second); len(calls) == 0 && time.Now().Before(end); calls = g.wrote() { // the dialog closes first
+		<-time.After(10 * time.Millisecond)
+	}
+	if len(calls) != 1 || calls[0] != (apiCall{http.MethodPost, fmt.Sprintf("/api/snapshots/%d/restore", from.ID), `{"entries":[900004],"lower":[900004]}`}) {
 		t.Errorf("it asks for %+v", calls)
 	}
 }
