@@ -238,7 +238,9 @@ func (a *App) buildEngine() {
 	a.decisions = review.New(review.Config{
 		Holds:  a.holds,
 		Engine: a.engine, Questions: a.Questions, Mappings: a.Mappings, MatchBy: matchBy(matcher), Catalog: knowledge{a.Data, a.clients},
-		Restores: a.restoresBetween,
+		Restores: func(ctx context.Context, accountID int64, since, until time.Time) ([]int64, error) {
+			return a.snapshots.RestoresBetween(ctx, accountID, since, until) // which are made later
+		},
 	})
 	a.replay = queue.New(queue.Config{
 		Queue:        a.queue,

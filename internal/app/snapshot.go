@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"watchmark/internal/catalog"
-	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record"
@@ -59,24 +57,4 @@ func (a *App) lookAtSnapshots(ctx context.Context) error {
 		problems = append(problems, a.tell(ctx, fmt.Sprintf("list of %d", s.AccountID), n.About, n))
 	}
 	return errors.Join(problems...)
-}
-
-// restoresBetween are the tasks that restored a snapshot of an account's list, 0 for everybody's, in a span of time.
-func (a *App) restoresBetween(ctx context.Context, accountID int64, since, until time.Time) ([]int64, error) {
-	accounts := []account.Account{{ID: accountID}}
-	if accountID == 0 {
-		var err error
-		if accounts, err = a.Accounts.List(ctx); err != nil {
-			return nil, err
-		}
-	}
-	all := []int64{}
-	for _, by := range accounts {
-		some, err := a.snapshots.RestoresBetween(ctx, by.ID, since, until)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	return all, nil
 }

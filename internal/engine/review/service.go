@@ -38,7 +38,7 @@ type Config struct {
 	// MatchBy finds where an event leads by other rules than those that are kept.
 	MatchBy func(ctx context.Context, event watch.Event, rules *mapping.Rules) match.Trace
 	Catalog Catalog
-	// Restores are the tasks that restored a snapshot of an account's list (0: of any) in a span of time; never nil.
+	// Restores are the tasks that restored a snapshot of an account's list (0: of any) in a span of time; the answer is never nil.
 	Restores func(ctx context.Context, accountID int64, since, until time.Time) ([]int64, error)
 }
 

@@ -141,7 +141,7 @@ func (k *Service) UndoRestore(ctx context.Context, taskID int64, dryRun bool) (*
 	return k.begin(ctx, restore{account: r.account, undoes: taskID}, dryRun)
 }
 
-// RestoresBetween are the tasks that wrote to an account's list in a span of time, the oldest first.
+// RestoresBetween are the tasks that wrote to the list of an account (0: of any) in a span of time, the oldest first; never nil.
 func (k *Service) RestoresBetween(ctx context.Context, accountID int64, since, until time.Time) ([]int64, error) {
 	return k.store.restoresBetween(ctx, accountID, since, until)
 }
