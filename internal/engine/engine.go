@@ -45,7 +45,6 @@ type Accounts interface {
 	ForUser(ctx context.Context, mediaUser string) ([]account.Account, error)
 	Preferred(ctx context.Context) (account.Account, error)
 	Get(ctx context.Context, id int64) (account.Account, error)
-	List(ctx context.Context) ([]account.Account, error)
 	IsIgnored(ctx context.Context, mediaUser string) (bool, error)
 }
 
@@ -319,11 +318,7 @@ func (e *Engine) claim(ctx context.Context, m *replica.Member) (claimed int, err
 	}
 	if len(works) > 0 {
 		if err := e.Fresh(ctx); err != nil { // rules of before the claim may lead it elsewhere
-			ids := make([]int64, len(works))
-			for i, w := range works {
-				ids[i] = w.ID
-			}
-			return 0, errors.Join(err, e.Records.Release(ctx, m.Incarnation, ids...))
+			return 0, errors.Join(err, e.Records.Release(ctx, m.Incarnation, idsOf(works)...))
 		}
 	}
 	for _, w := range works {

@@ -194,10 +194,7 @@ func (e *Engine) release(works ...record.Work) {
 	for _, w := range works {
 		defer e.letGo(w.ID)
 	}
-	ids := make([]int64, len(works))
-	for i, w := range works {
-		ids[i] = w.ID
-	}
+	ids := idsOf(works)
 	err := e.Records.Release(context.Background(), works[0].Owner, ids...)
 	if err != nil {
 		e.unsure.Store(true)

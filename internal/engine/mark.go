@@ -96,7 +96,7 @@ func (e *Engine) waits(ctx context.Context, key markKey, batch []settled, err er
 
 // leaveMoved lets go of what of a batch is not this replica's any more, nor to be claimed, and answers the others.
 func (e *Engine) leaveMoved(ctx context.Context, batch []settled) []settled {
-	own, err := e.Records.Workable(ctx, batch[0].work.Owner, idsOf(batch)...)
+	own, err := e.Records.Workable(ctx, batch[0].work.Owner, idsOf(works(batch))...)
 	if err != nil {
 		e.noteStorage(ctx, err)
 		return batch // to be asked about again
@@ -106,20 +106,20 @@ func (e *Engine) leaveMoved(ctx context.Context, batch []settled) []settled {
 	return slices.DeleteFunc(batch, func(s settled) bool { return !slices.Contains(own, s.work.ID) })
 }
 
-func idsOf(batch []settled) []int64 {
-	ids := make([]int64, len(batch))
-	for i, s := range batch {
-		ids[i] = s.work.ID
-	}
-	return ids
-}
-
 func works(batch []settled) []record.Work {
 	all := make([]record.Work, len(batch))
 	for i, s := range batch {
 		all[i] = s.work
 	}
 	return all
+}
+
+func idsOf(works []record.Work) []int64 {
+	ids := make([]int64, len(works))
+	for i, w := range works {
+		ids[i] = w.ID
+	}
+	return ids
 }
 
 // isMarking reports whether marks wait for the goroutine of their key, which ends when none do.
@@ -158,7 +158,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 		}
 	}()
 	start := time.Now()
-	ids := idsOf(batch)
+	ids := idsOf(works(batch))
 	ctx := entry.With(e.followed(work, ids...))
 	a := batch[len(batch)-1].account
 	a.Private = a.Private || batch[len(batch)-1].private

@@ -196,24 +196,25 @@ func (s *Service) AnswerUnwatched(ctx context.Context, ids []int64, takeBack boo
 			done, taken = done+len(some), taken+n
 			t.Progress(done, len(asked), unwatchedAnswered.With(done, taken))
 		}
-		return s.endAsking(ctx)
+		return s.endAsking(ctx, asked)
 	})
 }
 
-// endAsking closes the notices of accounts of which nothing is asked any more.
-func (s *Service) endAsking(ctx context.Context) error {
+// endAsking closes the notices of the accounts of some answered records of which nothing is asked any more.
+func (s *Service) endAsking(ctx context.Context, answered []record.Unwatched) error {
 	left, err := s.AskedUnwatched(ctx)
 	if err != nil {
 		return err
 	}
-	accounts, err := s.Engine.Accounts.List(ctx)
-	if err != nil {
-		return err
+	waits := map[int64]bool{}
+	for _, u := range left {
+		waits[u.AccountID] = true
 	}
 	var over []notify.Notice
-	for _, a := range accounts {
-		if !slices.ContainsFunc(left, func(u record.Unwatched) bool { return u.AccountID == a.ID }) {
-			over = append(over, notify.Notice{Kind: notify.UnwatchedAsks, AccountID: a.ID, Account: a.Username, Over: true})
+	for _, u := range answered {
+		if !waits[u.AccountID] {
+			waits[u.AccountID] = true // once for each
+			over = append(over, notify.Notice{Kind: notify.UnwatchedAsks, AccountID: u.AccountID, Account: u.AccountName, Over: true})
 		}
 	}
 	err = s.Engine.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.Engine.Notices.AddTx(ctx, tx, over...) })

@@ -402,7 +402,7 @@ func matter(n Notice) string {
 	if n.Kind == NoAccount { // also where an account of old is known
 		n.AccountID, n.Account = 0, ""
 	}
-	if n.Kind == WordAsked { // whose account may have got another name
+	if n.Kind == WordAsked || n.Kind == UnwatchedAsks { // whose account may have got another name
 		n.Account = ""
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.AccountID, n.Account, n.About))
