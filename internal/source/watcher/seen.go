@@ -38,6 +38,15 @@ func (s *Service) follow(all []known) {
 	s.followed.Store(&now)
 }
 
+// followTx is follow with what the database has now.
+func (s *Service) followTx(ctx context.Context, tx *sql.Tx) error {
+	all, err := s.store.allOf(ctx, tx)
+	if err == nil {
+		s.follow(all)
+	}
+	return err
+}
+
 // about reports whether a webhook may be about the login: it is of the same server and the same user. What names no server is told
 // by the user alone.
 func (f followed) about(e watch.Event) bool {
@@ -53,16 +62,12 @@ func (s *Service) SeenTx(ctx context.Context, tx *sql.Tx, e watch.Event) (seen b
 	if e.Action != watch.Watched {
 		return false, nil
 	}
-	all := s.followed.Load()
-	if all == nil { // the service has just started
-		stored, err := s.store.allOf(ctx, tx)
-		if err != nil {
+	if s.followed.Load() == nil { // the service has just started
+		if err := s.followTx(ctx, tx); err != nil {
 			return false, err
 		}
-		s.follow(stored)
-		all = s.followed.Load()
 	}
-	for _, f := range *all {
+	for _, f := range *s.followed.Load() {
 		if !f.about(e) {
 			continue
 		}
@@ -81,11 +86,9 @@ const ownEcho = 10 * time.Minute
 // UnseenTx forgets that logins know a play which was set back to unwatched, so that the next one is news, and reports whether it was this
 // service that did so at the media server.
 func (s *Service) UnseenTx(ctx context.Context, tx *sql.Tx, e watch.Event) (own bool, err error) {
-	stored, err := s.store.allOf(ctx, tx)
-	if err != nil {
+	if err := s.followTx(ctx, tx); err != nil { // of other replicas, too: this is rare, and its answer is written to a list
 		return false, err
 	}
-	s.follow(stored)
 	for _, f := range *s.followed.Load() {
 		if !f.about(e) {
 			continue

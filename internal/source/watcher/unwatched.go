@@ -14,10 +14,11 @@ func (w *look) unwatched(ctx context.Context, items []mediaserver.Item) error {
 	if w.l.Kind != mediaserver.Jellyfin && w.l.Kind != mediaserver.Emby {
 		return nil
 	}
+	var fresh []mediaserver.Item // nothing is left of a play of them
 	var wanted []play
 	for _, i := range items {
 		if s := i.State; !s.Played && s.Count == 0 && s.At.IsZero() && s.Position == 0 && usable(i) {
-			wanted = append(wanted, playOf(i))
+			fresh, wanted = append(fresh, i), append(wanted, playOf(i))
 		}
 	}
 	if len(wanted) == 0 {
@@ -28,8 +29,8 @@ func (w *look) unwatched(ctx context.Context, items []mediaserver.Item) error {
 		return err
 	}
 	var events []watch.Event
-	for _, i := range items {
-		if s := i.State; s.Played || s.Count != 0 || !s.At.IsZero() || s.Position != 0 || of.byItem[i.Report.Event.ItemID] == nil {
+	for _, i := range fresh {
+		if of.byItem[i.Report.Event.ItemID] == nil {
 			continue
 		}
 		w.l.sign(&i, w.how)
