@@ -49,7 +49,7 @@ func (a *App) buildHandler(o Options) error {
 	mux.Handle("/api/", guard.Authenticate(endpoints))
 	mux.Handle("/api", guard.Authenticate(endpoints))
 	mux.Handle(web.StaticPrefix, pages)
-	mux.Handle("/", guard.AuthenticatePages(pages, pages.Fail))
+	mux.Handle("/", guard.AuthenticateOr(pages, pages.Fail))
 	// The legacy paths may ask for no key, so pages of other sites must not reach them by a browser at home.
 	handler := auth.SecurityHeaders(auth.CrossOrigin(mux, "/webhook/"))
 	if base != "" {

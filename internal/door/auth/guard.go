@@ -68,18 +68,14 @@ type Guard struct {
 // cookie with it. A request that lasts, such as a stream, is asked again from time to time: its context
 // ends once its caller is not known any more. Webhooks, which carry keys of their own, and static files stay outside of it.
 func (g *Guard) Authenticate(next http.Handler) http.Handler {
-	return g.authenticate(next, func(w http.ResponseWriter, r *http.Request, err error) {
+	return g.AuthenticateOr(next, func(w http.ResponseWriter, r *http.Request, err error) {
 		g.complain(r, "check who is calling", err)
 		refuse(w, r, databaseUnreadable)
 	})
 }
 
-// AuthenticatePages is Authenticate for what people see: unable answers while nobody can tell who is calling.
-func (g *Guard) AuthenticatePages(next http.Handler, unable func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
-	return g.authenticate(next, unable)
-}
-
-func (g *Guard) authenticate(next http.Handler, unable func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
+// AuthenticateOr is Authenticate, but unable answers while nobody can tell who is calling.
+func (g *Guard) AuthenticateOr(next http.Handler, unable func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, touch, err := g.identify(r)
 		stranger := isStranger(err)
