@@ -244,27 +244,32 @@ func (d door) locationOf(p page) location {
 // pageName is the name of the page at a path, such as "Record 5". It returns errNoPage when there is none.
 func (s *site) pageName(w words, path string) (string, error) {
 	path, _, _ = strings.Cut(path, "?")
-	if number, below := strings.CutPrefix(path, "/records/"); below && number != "queue" && number != "undo" {
-		return w.text("page.record", number)
-	}
-	if strings.HasPrefix(path, serversPath+"/") {
-		path = serversPath
-	}
-	if strings.HasPrefix(path, "/people/") && strings.HasSuffix(path, "/word") {
-		return w.text("word.title")
-	}
-	if strings.HasPrefix(path, "/people/") && strings.HasSuffix(path, "/list") {
-		return w.text("list.title")
-	}
-	if strings.HasPrefix(path, "/people/") {
-		path = "/people"
-	}
-	for _, p := range pages(s.doors) {
-		if p.Path == path {
-			return w.text(p.Title)
+	title := func(path string) string {
+		for _, p := range pages(s.doors) {
+			if p.Path == path {
+				return p.Title
+			}
 		}
+		return ""
 	}
-	return "", errNoPage
+	key := title(path)
+	number, ofRecord := strings.CutPrefix(path, "/records/")
+	switch {
+	case key != "":
+	case ofRecord:
+		return w.text("page.record", number)
+	case strings.HasPrefix(path, serversPath+"/"):
+		key = title(serversPath)
+	case strings.HasPrefix(path, "/people/") && strings.HasSuffix(path, "/word"):
+		key = "word.title"
+	case strings.HasPrefix(path, "/people/") && strings.HasSuffix(path, "/list"):
+		key = "list.title"
+	case strings.HasPrefix(path, "/people/"):
+		key = title("/people")
+	default:
+		return "", errNoPage
+	}
+	return w.text(key)
 }
 
 // stylesheets of assets/css are those of all pages, joined in this order into app.css.

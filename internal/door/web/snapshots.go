@@ -123,13 +123,12 @@ func (g Accounts) listOf(r *request) (content, error) {
 	from, _ := strconv.ParseInt(query.Get("from"), 10, 64)
 	to, _ := strconv.ParseInt(query.Get("to"), 10, 64)
 	if from > 0 && to > 0 {
-		d, err := g.Snapshots.Diff(r.Context(), min(from, to), max(from, to))
-		if err == nil && d.From.TakenAt.After(d.To.TakenAt) { // one that was brought in as a file
-			d, err = g.Snapshots.Diff(r.Context(), max(from, to), min(from, to))
+		place := func(id int64) int { return slices.IndexFunc(all, func(s snapshot.Snapshot) bool { return s.ID == id }) }
+		newer, older := min(place(from), place(to)), max(place(from), place(to))
+		if newer < 0 {
+			return content{}, snapshot.ErrNotFound
 		}
-		if err == nil && d.From.AccountID != id {
-			err = snapshot.ErrNotFound
-		}
+		d, err := g.Snapshots.Diff(r.Context(), all[older].ID, all[newer].ID)
 		if err != nil {
 			return content{}, err
 		}

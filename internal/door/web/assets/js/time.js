@@ -51,8 +51,8 @@ function begin(field) {
   const at = new Date();
   if (field.dataset.begins === "day") at.setHours(0, 0);
   else at.setMinutes(at.getMinutes() + 1);
-  const [year, ...rest] = [at.getFullYear(), at.getMonth() + 1, at.getDate(), at.getHours(), at.getMinutes()].map((n) => String(n).padStart(2, "0"));
-  field.setAttribute("value", `${year}-${rest[0]}-${rest[1]}T${rest[2]}:${rest[3]}`);
+  const local = new Date(at - at.getTimezoneOffset() * 60000); // whose UTC is the reader's clock
+  field.setAttribute("value", local.toISOString().slice(0, 16));
 }
 
 /** Updates the times below root: the distance to now, with data-at day and time, or with data-clock the time with milliseconds. */
