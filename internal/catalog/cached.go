@@ -136,7 +136,7 @@ func cachedList[T any](ctx context.Context, c *Cached, key string, ask func() ([
 }
 
 // cached answers from memory, or asks; size is how many items a value holds.
-// One caller asks with its own context for all who want the same; when that one
+// One caller asks with its own context for all who want the same, in the background or not; when that one
 // gives up, another one asks again.
 func cached[T any](ctx context.Context, c *Cached, key string, ask func() (T, error), size func(T) int) (T, error) {
 	key = c.key(key)
@@ -146,7 +146,7 @@ func cached[T any](ctx context.Context, c *Cached, key string, ask func() (T, er
 			return value.(T), nil
 		}
 		mine := false
-		result, err, _ := c.flight.Do(fmt.Sprint(era, " ", key), func() (any, error) {
+		result, err, _ := c.flight.Do(fmt.Sprint(era, " ", turnOf(ctx).Background, " ", key), func() (any, error) {
 			mine = true
 			if value, _, ok := c.get(key); ok { // the one before came in between
 				return value, nil

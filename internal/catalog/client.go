@@ -192,7 +192,7 @@ func (c *Client) roundTrip(ctx context.Context, host *reach, op reason.Reason, a
 		}
 		return err
 	}
-	draw := budget.Draw{Host: host.name(), Account: account, Class: classOf(ctx), Probe: probes(ctx)}
+	draw := budget.Draw{Host: host.name(), Account: account, Turn: turnOf(ctx), Class: classOf(ctx), Probe: probes(ctx)}
 	trial := false
 	if c.budget != nil {
 		req.Admit = func(ctx context.Context) (err error) {
@@ -263,6 +263,18 @@ func (c *Client) tell(ctx context.Context, draw budget.Draw, trial bool, err err
 		c.budget.Answered(ctx, draw)
 	}
 	return false
+}
+
+type turnKey struct{}
+
+// InTurn has the requests made with ctx take their turn among those for an account. Those in the background go when nobody waits.
+func InTurn(ctx context.Context, account int64, background bool) context.Context {
+	return context.WithValue(ctx, turnKey{}, budget.Turn{Whose: account, Background: background})
+}
+
+func turnOf(ctx context.Context) budget.Turn {
+	turn, _ := ctx.Value(turnKey{}).(budget.Turn)
+	return turn
 }
 
 type classKey struct{}

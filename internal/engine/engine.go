@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// claimMost is how many records one claim takes, inHandMost how many are held at once.
+	// claimMost is how many records of the background one claim takes, inHandMost how many are held at once.
 	claimMost  = 64
 	inHandMost = 1024
 	// idle is how often the database is asked for work that nobody announced, such as what was held; idleAmong is how often it is where other
@@ -78,7 +78,8 @@ type Lists interface {
 
 // Options are the settings of the engine; they are asked for before every use.
 type Options struct {
-	// Workers is how many records are matched at once; it holds from the start of the engine on.
+	// Workers is how many records are matched at once, of those that somebody waits for and of those in the background each; it holds from the
+	// start of the engine on.
 	Workers int
 	// Coalesce is how long at most a mark waits for others of its list entry, when more are
 	// expected: others of its show are on their way, or one was written just now.
@@ -161,16 +162,18 @@ type Engine struct {
 	intake    chan *arrival
 	lastBurst atomic.Pointer[time.Time] // nil before the first
 	wake      schedule.Signal
-	jobs      chan *record.Work
+	lines     [lanes]*line
 
 	mu      sync.Mutex
-	inHand  map[int64]chan struct{} // closed when the record is settled or let go
-	again   map[int64]record.Work   // records that were claimed anew while they were in hand
-	shows   map[showKey]*show       // what is on its way
-	coming  map[int64]expected      // records that are stored and not claimed yet
-	claims  int                     // claims that have begun
-	marking map[markKey][]settled   // what waits for the running batch of its key
-	retries map[int64]*task.Task    // tasks that follow a record
+	inHand  map[int64]held
+	firsts  map[string]int        // how many of a user are in hand that go first
+	behind  int                   // how many are in hand in the background
+	again   map[int64]record.Work // records that were claimed anew while they were in hand
+	shows   map[showKey]*show     // what is on its way
+	coming  map[int64]expected    // records that are stored and not claimed yet
+	claims  int                   // claims that have begun
+	marking map[markKey][]settled // what waits for the running batch of its key
+	retries map[int64]*task.Task  // tasks that follow a record
 
 	// taking is held, for reading, by what claims records beside the loop, until they are in hand.
 	taking sync.RWMutex
@@ -179,9 +182,9 @@ type Engine struct {
 	// away is when the database could not be used last.
 	away atomic.Pointer[time.Time]
 
-	// marks holds a token for each batch that may be written at once: two a worker, for most
+	// marks holds a token for each batch of a lane that may be written at once: two a worker, for most
 	// of a batch is waiting for answers.
-	marks   chan struct{}
+	marks   [lanes]chan struct{}
 	working sync.WaitGroup
 	// background is what serve has started.
 	background sync.WaitGroup
@@ -190,19 +193,21 @@ type Engine struct {
 // New is an engine over c.
 func New(c Config) *Engine {
 	resting, rest := context.WithCancel(context.Background())
+	batches := 2 * c.Options().Workers
 	return &Engine{
 		Config:  c,
 		resting: resting, rest: rest,
 		intake:  make(chan *arrival, intakeMost),
 		wake:    schedule.NewSignal(),
-		jobs:    make(chan *record.Work, inHandMost),
-		inHand:  map[int64]chan struct{}{},
+		lines:   [lanes]*line{newLine(), newLine()},
+		inHand:  map[int64]held{},
+		firsts:  map[string]int{},
 		again:   map[int64]record.Work{},
 		shows:   map[showKey]*show{},
 		coming:  map[int64]expected{},
 		marking: map[markKey][]settled{},
 		retries: map[int64]*task.Task{},
-		marks:   make(chan struct{}, 2*c.Options().Workers),
+		marks:   [lanes]chan struct{}{make(chan struct{}, batches), make(chan struct{}, batches)},
 	}
 }
 
@@ -236,7 +241,9 @@ func (e *Engine) serve(ctx context.Context, m *replica.Member, grace time.Durati
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	for range e.Options().Workers {
-		e.background.Go(func() { e.workOn(work) })
+		for _, l := range e.lines {
+			e.background.Go(func() { e.workOn(work, l) })
+		}
 	}
 	e.background.Go(func() {
 		select {
@@ -277,9 +284,9 @@ func (e *Engine) claimUntil(ctx context.Context, m *replica.Member) {
 			err = e.compare(ctx, m)
 			e.unsure.Store(err != nil)
 		}
-		claimed := 0
+		more := false
 		if err == nil {
-			if claimed, err = e.claim(ctx, m); err != nil {
+			if more, err = e.claim(ctx, m); err != nil {
 				e.unsure.Store(true)
 			}
 		}
@@ -296,7 +303,7 @@ func (e *Engine) claimUntil(ctx context.Context, m *replica.Member) {
 			}
 			pause = min(2*pause, lastPause)
 			continue
-		case claimed < claimMost:
+		case !more:
 			e.wake.Wait(ctx, rest)
 		}
 		if pause != firstPause {
@@ -306,28 +313,30 @@ func (e *Engine) claimUntil(ctx context.Context, m *replica.Member) {
 	}
 }
 
-// claim claims records once, and answers how many. A replica that cannot reach the catalog leaves them to one that can.
-func (e *Engine) claim(ctx context.Context, m *replica.Member) (claimed int, err error) {
-	if !e.hasRoom() || e.Replica.OthersReach() && !e.Reaches() {
-		return 0, nil
+// claim claims records once, and reports whether there may be more to claim at once. A replica that cannot reach the catalog leaves them to
+// one that can.
+func (e *Engine) claim(ctx context.Context, m *replica.Member) (more bool, err error) {
+	room := e.room()
+	if room.Of == nil && room.Background == 0 || e.Replica.OthersReach() && !e.Reaches() {
+		return false, nil
 	}
 	tookAll := e.beginClaim()
-	works, err := e.Records.Claim(ctx, m.Incarnation, claimMost)
+	works, all, err := e.Records.Claim(ctx, m.Incarnation, room)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	if len(works) > 0 {
 		if err := e.Fresh(ctx); err != nil { // rules of before the claim may lead it elsewhere
-			return 0, errors.Join(err, e.Records.Release(ctx, m.Incarnation, idsOf(works)...))
+			return false, errors.Join(err, e.Records.Release(ctx, m.Incarnation, idsOf(works)...))
 		}
 	}
 	for _, w := range works {
 		e.take(w)
 	}
-	if len(works) < claimMost {
+	if all {
 		tookAll()
 	}
-	return len(works), nil
+	return !all && len(works) > 0, nil
 }
 
 // noteEviction has the replica look for itself when a write was refused.
@@ -359,20 +368,4 @@ func (e *Engine) compare(ctx context.Context, m *replica.Member) error {
 		e.Log.WarnContext(ctx, "records that nobody worked on any more are done again", "record_ids", forgotten)
 	}
 	return e.Entries.GiveForgotten(ctx)
-}
-
-// workOn runs the pipeline over the jobs until ctx ends.
-func (e *Engine) workOn(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case w := <-e.jobs:
-			e.giveWay(ctx)
-			for e.process(ctx, *w) { // before others of its show
-				e.pause(ctx)
-			}
-			e.next(*w)
-		}
-	}
 }

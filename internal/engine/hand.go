@@ -22,8 +22,9 @@ type showKey struct {
 type show struct {
 	// coming is how many of it are stored and not claimed yet.
 	coming int
-	// busy is set while a worker is at one; waiting are those behind it.
+	// busy is set while a worker is at one, or is to be, which is next; waiting are those behind it.
 	busy    bool
+	next    int64
 	waiting []record.Work
 	// through is closed when all of that is matched.
 	through chan struct{}
@@ -100,38 +101,54 @@ func showOf(event watch.Event) showKey {
 	return key
 }
 
-// hasRoom reports whether a whole claim can be taken in hand.
-func (e *Engine) hasRoom() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.inHand) <= inHandMost-claimMost
-}
-
 // take holds a record and gives it to a worker, after those of its show that are in
 // hand; the channel closes when it is let go. One that is in hand still was given back, and
 // claimed, before its worker let it go: letGo begins it anew.
 func (e *Engine) take(w record.Work) <-chan struct{} {
 	e.mu.Lock()
-	if done, held := e.inHand[w.ID]; held {
+	if h, is := e.inHand[w.ID]; is {
 		e.again[w.ID] = w
 		e.mu.Unlock()
-		return done
+		return h.done
 	}
-	done := make(chan struct{})
-	e.inHand[w.ID] = done
+	h := held{make(chan struct{}), laneOf(w.Background), w.UserName}
+	e.inHand[w.ID] = h
+	e.count(h, 1)
 	e.working.Add(1)
 	s := e.showOn(showOf(w.Event))
 	busy := s.busy
+	before := s.next
 	if busy {
 		s.waiting = append(s.waiting, w)
+		for i := range s.waiting {
+			s.waiting[i].Background = s.waiting[i].Background && w.Background
+		}
+	} else {
+		s.next = w.ID
 	}
 	s.busy = true
 	e.unexpect(w.ID)
 	e.mu.Unlock()
 	if !busy {
-		e.jobs <- &w
+		e.lines[h.lane].put(w)
+	} else if h.lane == first { // what it waits for goes with it
+		if ahead, is := e.lines[background].remove(w.UserName, before); is {
+			ahead.Background = false
+			e.lines[first].put(ahead)
+		}
 	}
-	return done
+	return h.done
+}
+
+// count counts n more records in hand. The caller holds mu.
+func (e *Engine) count(h held, n int) {
+	if h.lane == background {
+		e.behind += n
+		return
+	}
+	if e.firsts[h.user] += n; e.firsts[h.user] == 0 {
+		delete(e.firsts, h.user)
+	}
 }
 
 // next hands on the show of a record that a worker is done with.
@@ -146,27 +163,31 @@ func (e *Engine) next(w record.Work) {
 		return
 	}
 	following := s.waiting[0]
-	s.waiting = s.waiting[1:]
+	s.waiting, s.next = s.waiting[1:], following.ID
 	e.mu.Unlock()
-	e.jobs <- &following
+	e.lines[laneOf(following.Background)].put(following)
 }
 
 // letGo ends the hold on a record.
 func (e *Engine) letGo(id int64) {
 	e.mu.Lock()
-	done, held := e.inHand[id]
-	delete(e.inHand, id)
+	h, is := e.inHand[id]
 	again, claimed := e.again[id]
-	delete(e.again, id)
-	room := len(e.inHand) == inHandMost-claimMost // from now on
+	room := false // from now on
+	if is {
+		delete(e.inHand, id)
+		delete(e.again, id)
+		e.count(h, -1)
+		room = h.lane == background && e.behind == backgroundMost-claimMost || h.lane == first && len(e.inHand)-e.behind == inHandMost-backgroundMost-claimMost
+	}
 	e.mu.Unlock()
-	if !held {
+	if !is {
 		return
 	}
 	if claimed && e.isClaimed(id) {
 		e.take(again)
 	}
-	close(done)
+	close(h.done)
 	e.working.Done()
 	if room {
 		e.Wake()
@@ -207,12 +228,18 @@ func (e *Engine) release(works ...record.Work) {
 // releaseJobs gives back the records that no worker took up, until none is in hand.
 func (e *Engine) releaseJobs(finished <-chan struct{}) {
 	for {
+		var l *line
 		select {
-		case w := <-e.jobs:
-			e.release(*w)
-			e.next(*w)
+		case <-e.lines[first].ready:
+			l = e.lines[first]
+		case <-e.lines[background].ready:
+			l = e.lines[background]
 		case <-finished:
 			return
+		}
+		if w, is := l.take(); is {
+			e.release(w)
+			e.next(w)
 		}
 	}
 }

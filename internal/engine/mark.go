@@ -54,7 +54,8 @@ func (e *Engine) markBatches(ctx context.Context, key markKey, through <-chan st
 	}
 	for e.isMarking(key) {
 		entry, err := e.Entries.Take(ctx, key.account, key.subject) // not while holding up others: it may take long
-		e.marks <- struct{}{}
+		of := e.laneOfMarks(key)
+		e.marks[of] <- struct{}{}
 		e.giveWay(ctx)
 		e.mu.Lock()
 		batch := e.marking[key]
@@ -64,7 +65,7 @@ func (e *Engine) markBatches(ctx context.Context, key markKey, through <-chan st
 			batch, err = e.markBatch(ctx, key, entry, batch)
 			entry.Done()
 		}
-		<-e.marks
+		<-e.marks[of]
 		if err != nil && !e.waits(ctx, key, batch, err) {
 			e.release(works(batch)...)
 		}
@@ -122,6 +123,17 @@ func idsOf(works []record.Work) []int64 {
 	return ids
 }
 
+// laneOfMarks is the lane of what waits for the goroutine of a key: one that goes first takes the others with it.
+func (e *Engine) laneOfMarks(key markKey) lane {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return laneOfAll(e.marking[key])
+}
+
+func laneOfAll(batch []settled) lane {
+	return laneOf(!slices.ContainsFunc(batch, func(s settled) bool { return !s.work.Background }))
+}
+
 // isMarking reports whether marks wait for the goroutine of their key, which ends when none do.
 func (e *Engine) isMarking(key markKey) bool {
 	e.mu.Lock()
@@ -159,7 +171,7 @@ func (e *Engine) markBatch(work context.Context, key markKey, entry *entries.Ent
 	}()
 	start := time.Now()
 	ids := idsOf(works(batch))
-	ctx := entry.With(e.followed(work, ids...))
+	ctx := entry.With(catalog.InTurn(e.followed(work, ids...), key.account, laneOfAll(batch) == background))
 	a := batch[len(batch)-1].account
 	a.Private = a.Private || batch[len(batch)-1].private
 	kept := &intents{records: e.Records, key: key, batch: batch, ids: ids}
@@ -270,7 +282,7 @@ func (e *Engine) matchOnline(work context.Context, batch []settled) (refused []s
 // matchesElsewhere matches a refused record with the catalog alone, and reports whether that leads elsewhere: then
 // s has the new trace. found is false for a record that is done with: it is given back, or a panic was its end.
 func (e *Engine) matchesElsewhere(work context.Context, s *settled) (moved, found bool) {
-	ctx := e.followed(work, s.work.ID)
+	ctx := catalog.InTurn(e.followed(work, s.work.ID), s.account.ID, s.work.Background)
 	defer e.settlePanic(ctx, work, s.work)
 	trace := e.Matcher.MatchOnline(match.SeenBy(ctx, e.View(s.account)), s.work.Event)
 	if ctx.Err() != nil {

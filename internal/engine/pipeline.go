@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/db"
@@ -52,6 +53,7 @@ func (e *Engine) process(work context.Context, w record.Work) (again bool) {
 		return false
 	}
 	start := time.Now()
+	ctx = catalog.InTurn(ctx, a.ID, w.Background)
 	trace := e.Matcher.Match(match.SeenBy(ctx, e.View(a)), w.Event)
 	e.Matching.Observe(time.Since(start).Seconds())
 	if ctx.Err() != nil {

@@ -181,7 +181,7 @@ func (w *town) settled() {
 	var n int
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var err error
-		if n, err = record.CountOnTheWay(w.Context(), w.houses[0].db.Read()); err == nil && n == 0 {
+		if n, err = record.CountOnTheWay(w.Context(), w.houses[0].db.Read(), "true"); err == nil && n == 0 {
 			return
 		}
 		if time.Now().After(deadline) {
@@ -361,7 +361,7 @@ func TestWhatIsInHandAndForgottenIsDoneAgain(t *testing.T) {
 		return err
 	})
 	must(t, err)
-	works, err := h.records.Claim(t.Context(), h.Replica.Incarnation(), 1)
+	works, _, err := h.records.Claim(t.Context(), h.Replica.Incarnation(), record.Room{Background: 1})
 	if err != nil || len(works) != 1 {
 		t.Fatal(works, err)
 	}
@@ -464,7 +464,7 @@ func TestTwoClaimsTakeNothingTwice(t *testing.T) {
 	for _, of := range []*neighbour{a, b, a, b} {
 		both.Go(func() {
 			for {
-				works, err := of.records.Claim(t.Context(), of.self.Incarnation(), 7)
+				works, _, err := of.records.Claim(t.Context(), of.self.Incarnation(), record.Room{Background: 7})
 				if err != nil || len(works) == 0 {
 					if err != nil {
 						t.Error(err)

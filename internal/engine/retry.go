@@ -253,13 +253,13 @@ func (e *Engine) Settled(ctx context.Context, id int64) (record.Record, error) {
 // awaitLetGo waits while a record is in hand: one that was stored as settled is told of before it is let go.
 func (e *Engine) awaitLetGo(ctx context.Context, id int64) error {
 	e.mu.Lock()
-	done, held := e.inHand[id]
+	h, is := e.inHand[id]
 	e.mu.Unlock()
-	if !held {
+	if !is {
 		return nil
 	}
 	select {
-	case <-done:
+	case <-h.done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -126,9 +126,9 @@ func InWorkTx(ctx context.Context, tx *sql.Tx) ([]Record, error) {
 	return recordsOf(ctx, tx, `WHERE status = 'processing' ORDER BY id`)
 }
 
-// CountOnTheWay is how many records the engine has still to work on, or works on.
-func CountOnTheWay(ctx context.Context, from db.Querier) (n int, err error) {
-	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status IN ('received', 'processing')`).Scan(&n); err != nil {
+// CountOnTheWay is how many records that an SQL condition holds for the engine has still to work on, or works on.
+func CountOnTheWay(ctx context.Context, from db.Querier, condition string) (n int, err error) {
+	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE status IN ('received', 'processing') AND `+condition).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count records on the way: %w", err)
 	}
 	return n, nil

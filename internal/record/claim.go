@@ -27,27 +27,59 @@ const inWorkElsewhere = `EXISTS (SELECT 1 FROM records w WHERE w.status = 'proce
 // claimed are the changes of a claim. Its parameters are owner and time.
 const claimed = `UPDATE records SET status = 'processing', owner = ?, lease_until = 0, attempts = attempts + 1, updated_at = ? WHERE `
 
-// Claim takes up to limit records that wait for work, oldest first, for the incarnation owner. One whose event
-// cannot be read fails, so that it stands in nobody's way.
+// Room is how much a claim may take.
+type Room struct {
+	// Of is how many records of a user may come first that never ran and are of no task; nil for none.
+	Of func(user string) int
+	// Background is how many others it may take.
+	Background int
+}
+
+// Claim takes records that wait for work, for the incarnation owner: those that somebody waits for, then others, both in turns of those who
+// watched them and the oldest of each first. all: nothing more waits. One whose event cannot be read fails, so that it stands in
+// nobody's way.
 //
 // It is a shared write: the lock on the row of claims has one claim wait for the other, and nothing else makes work of a record that waits.
-func (s *Store) Claim(ctx context.Context, owner int64, limit int) ([]Work, error) {
-	var works []Work
+func (s *Store) Claim(ctx context.Context, owner int64, room Room) (works []Work, all bool, err error) {
+	s.claiming.Lock()
+	defer s.claiming.Unlock()
+	var first, others turns
 	var unreadable []int64
-	err := s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		works, unreadable = nil, nil
+	err = s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		first, others, works, unreadable = turns{after: s.first}, turns{after: s.others}, nil, nil
 		if !s.db.Alone() {
 			if _, err := tx.ExecContext(ctx, `UPDATE claims SET owner = ? WHERE id = 1`, owner); err != nil {
 				return fmt.Errorf("lock the claims: %w", err)
 			}
 		}
-		// SQLite plans by the value of a bare LIMIT ?, so it would prepare this anew at every call.
-		works, unreadable, err = claim(ctx, tx, owner, `id IN (SELECT r.id FROM records r WHERE r.status = 'received' AND `+notHeld+` AND NOT `+inWorkElsewhere+`
-			ORDER BY r.id LIMIT CAST(? AS BIGINT))`, owner, limit)
+		if err := others.ask(ctx, tx, ``); err != nil || len(others.users) == 0 {
+			others.all = true
+			return err
+		}
+		if room.Of != nil {
+			if err := first.ask(ctx, tx, fresh); err != nil {
+				return err
+			}
+			if err := first.take(ctx, tx, owner, fresh, usersMost, nil, room.Of); err != nil {
+				return err
+			}
+		}
+		if err := others.take(ctx, tx, owner, ``, room.Background, first.ids, nil); err != nil {
+			return err
+		}
+		if len(first.ids)+len(others.ids) == 0 {
+			return nil
+		}
+		list, args := db.In(append(slices.Clone(first.ids), others.ids...))
+		works, unreadable, err = claim(ctx, tx, owner, `status = 'received' AND id IN `+list, args...)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	s.first, s.others = first.after, others.after
+	for i := range works {
+		works[i].Background = slices.Contains(others.ids, works[i].ID)
 	}
 	for _, w := range works {
 		s.Feed.Publish(w.ID)
@@ -55,7 +87,7 @@ func (s *Store) Claim(ctx context.Context, owner int64, limit int) ([]Work, erro
 	for _, id := range unreadable {
 		s.Feed.Publish(id)
 	}
-	return works, nil
+	return works, others.all, nil
 }
 
 // claim claims the records that a condition is for, and fails those whose event cannot be read.

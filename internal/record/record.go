@@ -96,6 +96,8 @@ type Work struct {
 	Event watch.Event
 	// Owner is the incarnation that has it in hand.
 	Owner int64
+	// Background: it came by a task, ran before, or came with many others of its user, so that nobody waits for it at this moment.
+	Background bool
 }
 
 // Outcome is how the engine leaves a record.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -16,6 +17,10 @@ import (
 type Store struct {
 	db   *db.DB
 	Feed *Feed
+
+	claiming sync.Mutex
+	// first and others are who had the last turns of the claims.
+	first, others string
 }
 
 // NewStore is the store over d.

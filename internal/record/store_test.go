@@ -58,7 +58,7 @@ func settle(t *testing.T, d *db.DB, o record.Outcome) {
 func TestClaimGivesTheWholeEventOldestFirst(t *testing.T) {
 	s, d := newStore(t)
 	ids := insert(t, d, episode("a", 1, 1), episode("b", 2, 7.5), episode("c", 0, 3))
-	works, err := s.Claim(t.Context(), me, 2)
+	works, _, err := s.Claim(t.Context(), me, record.Room{Background: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestAnEventThatCannotBeReadStandsInNobodysWay(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	works, err := s.Claim(t.Context(), me, 9)
+	works, _, err := s.Claim(t.Context(), me, record.Room{Background: 9})
 	if err != nil || len(works) != 1 || works[0].ID != ids[1] {
 		t.Fatalf("claimed %v, %v, want %d alone", works, err, ids[1])
 	}
@@ -97,11 +97,11 @@ const me, another = 7, 8
 func TestWhatIsInHandIsItsOwnersUntilThatIsDead(t *testing.T) {
 	s, d := newStore(t)
 	ids := insert(t, d, episode("a", 1, 1), episode("b", 1, 1))
-	works, err := s.Claim(t.Context(), me, 1)
+	works, _, err := s.Claim(t.Context(), me, record.Room{Background: 1})
 	if err != nil || len(works) != 1 {
 		t.Fatal(works, err)
 	}
-	if others, err := s.Claim(t.Context(), another, 9); err != nil || len(others) != 1 || others[0].ID != ids[1] {
+	if others, _, err := s.Claim(t.Context(), another, record.Room{Background: 9}); err != nil || len(others) != 1 || others[0].ID != ids[1] {
 		t.Fatalf("another claimed %v, %v", others, err)
 	}
 	if err := s.Release(t.Context(), another, ids[0]); err != nil {
@@ -118,7 +118,7 @@ func TestWhatIsInHandIsItsOwnersUntilThatIsDead(t *testing.T) {
 	if err := s.Assign(t.Context(), works[0], []int64{1}); !errors.Is(err, record.ErrMoved) {
 		t.Errorf("the dead one assigns: %v", err)
 	}
-	again, err := s.Claim(t.Context(), another, 9)
+	again, _, err := s.Claim(t.Context(), another, record.Room{Background: 9})
 	if err != nil || len(again) != 1 || again[0].ID != ids[0] || again[0].Attempts != 2 {
 		t.Errorf("what the dead one had is claimed as %+v, %v", again, err)
 	}
@@ -130,11 +130,11 @@ func TestWhatIsInHandIsItsOwnersUntilThatIsDead(t *testing.T) {
 func TestShowsInWorkElsewhereAreLeft(t *testing.T) {
 	s, d := newStore(t)
 	ids := insert(t, d, episode("a", 1, 1))
-	if _, err := s.Claim(t.Context(), me, 1); err != nil {
+	if _, _, err := s.Claim(t.Context(), me, record.Room{Background: 1}); err != nil {
 		t.Fatal(err)
 	}
 	ids = append(ids, insert(t, d, episode("a", 1, 2), episode("b", 1, 1))...)
-	if works, err := s.Claim(t.Context(), another, 9); err != nil || len(works) != 1 || works[0].ID != ids[2] {
+	if works, _, err := s.Claim(t.Context(), another, record.Room{Background: 9}); err != nil || len(works) != 1 || works[0].ID != ids[2] {
 		t.Fatalf("another claimed %v, %v, want the one of another show", works, err)
 	}
 	reclaim := func(owner, id int64) (claimed bool) {
@@ -147,7 +147,7 @@ func TestShowsInWorkElsewhereAreLeft(t *testing.T) {
 		}
 		return claimed
 	}
-	if works, err := s.Claim(t.Context(), me, 9); err != nil || len(works) != 1 || works[0].ID != ids[1] {
+	if works, _, err := s.Claim(t.Context(), me, record.Room{Background: 9}); err != nil || len(works) != 1 || works[0].ID != ids[1] {
 		t.Fatalf("its own replica claimed %v, %v", works, err)
 	}
 	settle(t, d, record.Outcome{RecordID: ids[0], Owner: me, Status: record.Failed})
@@ -167,7 +167,7 @@ func TestAHeldRecordWaits(t *testing.T) {
 	}
 	claims := func(want int) {
 		t.Helper()
-		if works, err := s.Claim(t.Context(), me, 9); err != nil || len(works) != want {
+		if works, _, err := s.Claim(t.Context(), me, record.Room{Background: 9}); err != nil || len(works) != want {
 			t.Errorf("claimed %v, %v, want %d", works, err, want)
 		}
 		if err := s.Release(t.Context(), me, id); err != nil {
@@ -235,7 +235,7 @@ func TestRequeueLeavesRecordsInHandAlone(t *testing.T) {
 	if !requeue() {
 		t.Error("a failed record was not requeued")
 	}
-	if works, err := s.Claim(t.Context(), me, 1); err != nil || len(works) != 1 {
+	if works, _, err := s.Claim(t.Context(), me, record.Room{Background: 1}); err != nil || len(works) != 1 {
 		t.Errorf("claimed %v (%v), want the requeued record", works, err)
 	}
 }
@@ -302,14 +302,14 @@ func TestAssignAddsOneRecordForEachFurtherAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	insert(t, d, episode("a", 1, 1))
-	works, err := s.Claim(t.Context(), me, 1)
+	works, _, err := s.Claim(t.Context(), me, record.Room{Background: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Assign(t.Context(), works[0], []int64{1, 2, 3}); err != nil {
 		t.Fatal(err)
 	}
-	siblings, err := s.Claim(t.Context(), me, 9)
+	siblings, _, err := s.Claim(t.Context(), me, record.Room{Background: 9})
 	if err != nil || len(siblings) != 2 {
 		t.Fatalf("%d further records (%v), want 2", len(siblings), err)
 	}

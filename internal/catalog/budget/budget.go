@@ -1,5 +1,6 @@
 // Package budget says when a request may be sent to a host of Bangumi, which bans whoever asks too often for an hour
-// (upstreams/catalog.md section 4). Marks go before look-ups.
+// (upstreams/catalog.md section 4). What somebody waits for goes before work in the background, which leaves a part of the budget to it;
+// both are given out in turns to those for whom something waits, and of what waits for one, marks go before look-ups.
 //
 // Where the database is this process's alone, requests are counted in memory. Replicas that share a database share one row a host and
 // egress, from which each takes some requests at a time. A ban is a row in both cases: it outlives a restart, and closes its
@@ -62,9 +63,18 @@ type Draw struct {
 	Host string
 	// Account is whose token goes with it; 0 is nobody's.
 	Account int64
-	Class   Class
+	Turn
+	Class Class
 	// Probe: somebody wants to know whether Bangumi answers.
 	Probe bool
+}
+
+// Turn says when a request gets its turn.
+type Turn struct {
+	// Whose is the account that it is for; 0 is nobody's.
+	Whose int64
+	// Background: nobody waits for it at this moment.
+	Background bool
 }
 
 // Ban is a time in which nothing may be sent.
@@ -161,16 +171,31 @@ func (b *Budget) Run(ctx context.Context) {
 func (b *Budget) Wait(ctx context.Context, d Draw) (trial bool, err error) {
 	o := b.cfg.Options(d.Host)
 	u := b.bucket(d, o)
-	if end, bounded := ctx.Deadline(); bounded && !u.inTime(end, d.Class, o) {
+	if end, bounded := ctx.Deadline(); bounded && !u.inTime(end, d.Background, o) {
 		return false, context.DeadlineExceeded
 	}
-	if err := u.gate.enter(ctx, d.Class); err != nil {
+	gate := &u.first
+	if d.Background {
+		gate = &u.behind
+	}
+	if err := gate.enter(ctx, d.Whose, d.Class); err != nil {
 		return false, err
 	}
-	defer u.gate.leave()
+	defer gate.leave()
 	if trial, err = u.try(ctx, d.Probe); err != nil || trial {
 		return trial, err
 	}
+	if !d.Background {
+		return false, u.token(ctx, o)
+	}
+	starved, err := u.spareToken(ctx, o)
+	if !starved {
+		return false, err
+	}
+	if err := u.first.enter(ctx, d.Whose, d.Class); err != nil {
+		return false, err
+	}
+	defer u.first.leave()
 	return false, u.token(ctx, o)
 }
 

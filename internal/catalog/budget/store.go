@@ -24,6 +24,9 @@ func (o Options) each() int64 { return int64(o.PerMinute) * millionths / 60_000 
 // full is how much may go at once, in millionths.
 func (o Options) full() int64 { return int64(o.Burst) * millionths }
 
+// reserve is how much of the budget is left to what somebody waits for; the background takes what is above it.
+func (o Options) reserve() int { return o.Burst / 2 }
+
 // room is how much might if no replica had anything in hand.
 func (o Options) room() int64 {
 	if o.Ceiling == 0 {
@@ -40,32 +43,39 @@ type taken struct {
 	ban  Ban
 }
 
-// takeTokens takes as many requests as there are, a handful at most, unless there is a ban. Others may take at the same time: the first
-// statement locks the row.
-func takeTokens(ctx context.Context, d *db.DB, n name, o Options) (got taken, err error) {
+// takeTokens takes as many requests as there are, a handful at most, unless there is a ban; the background leaves some. Others may take at the
+// same time: the second statement locks the row.
+func takeTokens(ctx context.Context, d *db.DB, n name, o Options, background bool) (got taken, err error) {
 	err = d.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		got = taken{}
-		_, err := tx.ExecContext(ctx, `INSERT INTO budgets (host, egress, tokens, at)
-			SELECT ?, ?, CASE WHEN room < 1000000 THEN 1000000 WHEN room < CAST(? AS BIGINT) THEN room ELSE CAST(? AS BIGINT) END, now_ms()
-			FROM (SELECT CAST(? AS BIGINT) - CAST(? AS BIGINT) * `+replica.CountOn+` AS room) AS rooms WHERE true
+		var live int64
+		if err := tx.QueryRowContext(ctx, `SELECT `+replica.CountOn, n.egress(), n.egress()).Scan(&live); err != nil {
+			return err
+		}
+		most := max(millionths, min(o.room()-handful*millionths*live, o.full()))
+		left := int64(0)
+		if background {
+			left = most / millionths * int64(o.reserve()) / int64(o.Burst) * millionths
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO budgets (host, egress, tokens, at) VALUES (?, ?, CAST(? AS BIGINT), now_ms())
 			ON CONFLICT (host, egress) DO UPDATE SET at = now_ms(), tokens = CASE
 				WHEN now_ms() < budgets.at THEN budgets.tokens
 				WHEN budgets.tokens + (now_ms() - budgets.at) * CAST(? AS BIGINT) > excluded.tokens THEN excluded.tokens
 				ELSE budgets.tokens + (now_ms() - budgets.at) * CAST(? AS BIGINT) END`,
-			n.host, n.by, o.full(), o.full(), o.room(), handful*millionths, n.egress(), n.egress(), o.each(), o.each())
+			n.host, n.by, most, o.each(), o.each())
 		if err != nil {
 			return err
 		}
-		err = tx.QueryRowContext(ctx, `UPDATE budgets SET taken = CASE WHEN tokens > CAST(? AS BIGINT) THEN CAST(? AS BIGINT) ELSE tokens END / 1000000,
-				tokens = tokens - CASE WHEN tokens > CAST(? AS BIGINT) THEN CAST(? AS BIGINT) ELSE tokens - tokens % 1000000 END
-			WHERE host = ? AND egress = ? AND tokens >= 1000000 AND banned_until <= now_ms() RETURNING taken`,
-			handful*millionths, handful*millionths, handful*millionths, handful*millionths, n.host, n.by).Scan(&got.n)
+		err = tx.QueryRowContext(ctx, `UPDATE budgets SET taken = CASE WHEN tokens - CAST(? AS BIGINT) > CAST(? AS BIGINT) THEN CAST(? AS BIGINT) ELSE tokens - CAST(? AS BIGINT) END / 1000000,
+				tokens = tokens - CASE WHEN tokens - CAST(? AS BIGINT) > CAST(? AS BIGINT) THEN CAST(? AS BIGINT) ELSE tokens - CAST(? AS BIGINT) - tokens % 1000000 END
+			WHERE host = ? AND egress = ? AND tokens - CAST(? AS BIGINT) >= 1000000 AND banned_until <= now_ms() RETURNING taken`,
+			left, handful*millionths, handful*millionths, left, left, handful*millionths, handful*millionths, left, n.host, n.by, left).Scan(&got.n)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		var tokens int64
 		got.ban, err = scanBan(tx.QueryRowContext(ctx, `SELECT `+banColumns+`, tokens FROM budgets WHERE host = ? AND egress = ?`, n.host, n.by), &tokens)
-		got.wait = time.Duration(max(0, millionths-tokens)/o.each()) * time.Millisecond
+		got.wait = time.Duration(max(0, left+millionths-tokens)/o.each()) * time.Millisecond
 		return err
 	})
 	if err != nil {

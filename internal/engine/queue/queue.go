@@ -233,18 +233,26 @@ func (q *Queue) firstTurn(ctx context.Context) (time.Time, bool, error) {
 	return time.UnixMilli(first.Int64), first.Valid, nil
 }
 
-// releaseDue sends the records of up to limit due tasks through the engine again, the
-// oldest first. What waits for one subject of one account goes together, when the
+// inTurns is the end of a statement that takes the oldest of each account first, then the second of each, and so on.
+const inTurns = ` ORDER BY ROW_NUMBER() OVER (PARTITION BY q.account_id ORDER BY q.record_id), q.record_id LIMIT ?`
+
+// releaseDue sends the records of up to limit due tasks through the engine again, in turns of their accounts and the
+// oldest of each first. What waits for one subject of one account goes together, when the
 // oldest of it is due.
 func (q *Queue) releaseDue(ctx context.Context, limit int) ([]int64, error) {
 	now := time.Now()
-	return q.release(ctx, `SELECT q.record_id`+waiting+` AND `+turn+` <= ? ORDER BY q.record_id LIMIT ?`,
+	return q.release(ctx, `SELECT q.record_id`+waiting+` AND `+turn+` <= ?`+inTurns,
 		now.Add(horizon).UnixMilli(), now.UnixMilli(), limit)
+}
+
+// released is how many records of waiting tasks are on their way.
+func (q *Queue) released(ctx context.Context) (int, error) {
+	return record.CountOnTheWay(ctx, q.db.Read(), `EXISTS (SELECT 1 FROM pending_sync_queue q WHERE q.record_id = records.id AND q.status = 'pending')`)
 }
 
 // releaseOldest is releaseDue for tasks that are not due as well.
 func (q *Queue) releaseOldest(ctx context.Context, limit int) ([]int64, error) {
-	return q.release(ctx, `SELECT q.record_id`+waiting+` ORDER BY q.record_id LIMIT ?`, limit)
+	return q.release(ctx, `SELECT q.record_id`+waiting+inTurns, limit)
 }
 
 // releaseOne is releaseDue for the task of one record. It returns ErrNotFound, ErrSynced, ErrHeld or ErrInWork.

@@ -527,6 +527,20 @@ func TestManyTasksAreReleasedWithoutFloodingTheEngine(t *testing.T) {
 	})
 }
 
+func TestAccountsTakeTurnsAfterAnOutage(t *testing.T) {
+	play(t, true, func(t *testing.T, b *bench) {
+		b.putMany(2400, queue.Task{AccountID: 1})
+		hers := b.put(queue.Task{AccountID: 2})
+		b.Kick()
+		time.Sleep(time.Minute)
+		var status string
+		must(t, b.db.Read().QueryRowContext(t.Context(), `SELECT status FROM records WHERE id = ?`, hers).Scan(&status))
+		if status != "received" {
+			t.Errorf("what waits of another account is %s after the first round", status)
+		}
+	})
+}
+
 func TestClockThatWasSetBackKeepsNobodyWaiting(t *testing.T) {
 	play(t, true, func(t *testing.T, b *bench) {
 		id := b.put(queue.Task{AccountID: 1})

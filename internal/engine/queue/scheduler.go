@@ -9,14 +9,13 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/platform/schedule"
-	"watchmark/internal/record"
 )
 
 const (
 	// soon is how long a round waits after something was queued or the catalog came back,
 	// so that a burst is one round.
 	soon = 300 * time.Millisecond
-	// roomMost is how many records may be before the engine when more are released.
+	// roomMost is how many records of tasks may be before the engine when more are released.
 	roomMost = 1024
 	// pace is the least time between two rounds while many tasks are due, calm otherwise: a
 	// round looks at all that waits.
@@ -229,9 +228,9 @@ func (s *Scheduler) round(ctx context.Context) (outcome Outcome, count int, err 
 	return Sent, len(released), nil
 }
 
-// room is how many more records the engine may get. When it has enough before it, the next round comes soon.
+// room is how many more records of tasks the engine may get. When it has enough before it, the next round comes soon.
 func (s *Scheduler) room(ctx context.Context) (int, error) {
-	busy, err := record.CountOnTheWay(ctx, s.Queue.db.Read())
+	busy, err := s.Queue.released(ctx)
 	if err == nil && busy >= roomMost {
 		s.more, s.idle = true, false
 	}

@@ -272,6 +272,7 @@ func (u *undoing) entry(ctx context.Context, e record.ListEntry) (one UndoneEntr
 	} else if !errors.Is(err, account.ErrNotFound) {
 		return one, err
 	}
+	ctx = catalog.InTurn(ctx, e.AccountID, true)
 	group, err := u.written(ctx, e)
 	if err != nil || len(group) == 0 {
 		return one, err

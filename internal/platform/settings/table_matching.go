@@ -26,8 +26,8 @@ func catalogSection(s *Catalog) section {
 				zh: "平均每分钟向 Bangumi 发送的请求数。公共服务在十分钟内超过 3000 次请求会封禁一小时，因此使用公共服务时，本值的十倍加上 catalog.burst 不得超过 2400。"},
 			{name: "burst", at: &s.Burst, standard: 800, min: 1, max: 10000, advanced: true,
 				label: "Requests at once", labelZH: "瞬时请求数",
-				help: "Requests that may be sent at once after a pause.",
-				zh:   "空闲之后允许瞬间发送的请求数。"},
+				help: "Requests that may be sent at once after a pause. Imports and other work in the background leave half of them to what is being watched.",
+				zh:   "空闲之后允许瞬间发送的请求数。导入等后台工作会留出一半给正在观看的内容。"},
 			{name: "egress", own: true, at: &s.Egress, standard: "shared", check: checkEgress, restart: true, fixed: true, advanced: true,
 				label: "Way out", labelZH: "出口",
 				help: "Only with several replicas: the name of the address by which this replica reaches Bangumi, such as berlin: letters, digits, -, _ and dots. Replicas of one name share the requests above; a ban closes that name alone. " +
@@ -72,8 +72,8 @@ func syncSection(s *Sync) section {
 				zh: "单次观看会立即标记。仅当同一作品还有事件正在处理、或刚刚标记过时，才会等待并合并为一次写入；此处为最长等待的毫秒数。0 表示不等待。"},
 			{name: "workers", at: &s.Workers, standard: 4, min: 1, max: 32, restart: true, advanced: true,
 				label: "Events at the same time", labelZH: "并行处理数",
-				help: "Events worked on at the same time.",
-				zh:   "同时处理的事件数。"},
+				help: "Events worked on at the same time, of what is being watched and of imports and other work in the background each.",
+				zh:   "同时处理的事件数，正在观看的内容与导入等后台工作分别计算。"},
 			{name: "adult", at: &s.Adult, standard: "mark", choices: []Choice{{"mark", "Mark", "照常标记"}, {"private", "Mark privately", "私密标记"}, {"skip", "Skip", "跳过"}},
 				label: "Adult titles", labelZH: "成人条目",
 				help: "What is done with adult titles. Mark: as with all others. Mark privately: an entry that Watchmark adds to the list is visible to its owner only; one that is there already stays as it is. " +

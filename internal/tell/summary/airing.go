@@ -156,7 +156,7 @@ func (a *Airing) waiting(ctx context.Context, day string) ([]account.Account, er
 
 // tell tells one account. The error is that of the database, or of ctx.
 func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive.Airing, now time.Time) error {
-	doing, err := a.Lists.Doing(ctx, one)
+	doing, err := a.Lists.Doing(catalog.InTurn(ctx, one.ID, true), one)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -36,6 +36,7 @@ type restoring struct {
 // run does what is left to do. A restore goes on after the end of the process, and ends with its work, when a person cancels it, and by what trying again
 // does not change.
 func (w *restoring) run(ctx context.Context) error {
+	ctx = catalog.InTurn(ctx, w.account.ID, true)
 	switch {
 	case w.dryRun:
 		return w.preview(ctx)

@@ -197,6 +197,7 @@ func (k *Service) read(ctx context.Context, a account.Account, progress func(don
 		return s, ErrRunning
 	}
 	defer k.Holds.Give(ctx, name)
+	ctx = catalog.InTurn(ctx, a.ID, true)
 	listed := func(read, of int) { progress(read, of, listRead.With(read, of)) }
 	err = k.Lists.ReadList(ctx, a, listed, func(list catalog.List, marks func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error {
 		if s, err = k.keep(ctx, a, list, marks, progress); err == nil {

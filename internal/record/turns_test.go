@@ -1,0 +1,144 @@
+package record_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"watchmark/internal/platform/db"
+	"watchmark/internal/record"
+	"watchmark/internal/testkit/dbtest"
+	"watchmark/internal/watch"
+)
+
+// watched stores n events of a user, which came by a task unless it is 0.
+func watched(t *testing.T, d *db.DB, user string, n int, task int) (ids []int64) {
+	t.Helper()
+	var events []watch.Event
+	for i := range n {
+		e := episode(fmt.Sprintf("%s %d", user, i), 1, 1)
+		e.UserName = user
+		events = append(events, e)
+	}
+	ids = insert(t, d, events...)
+	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE records SET task_id = ? WHERE id >= ?`, task, ids[0])
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// claim claims, and answers of whom the records are: of those that go first, and of the others.
+func claim(t *testing.T, s *record.Store, room record.Room) (first, others map[string]int, all bool) {
+	t.Helper()
+	works, all, err := s.Claim(t.Context(), me, room)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, others = map[string]int{}, map[string]int{}
+	for _, w := range works {
+		if w.Background {
+			others[w.UserName]++
+		} else {
+			first[w.UserName]++
+		}
+	}
+	return first, others, all
+}
+
+func wantOf(t *testing.T, what string, got map[string]int, want string) {
+	t.Helper()
+	var parts []string
+	for user, n := range got {
+		parts = append(parts, fmt.Sprintf("%s %d", user, n))
+	}
+	slices.Sort(parts)
+	if strings.Join(parts, ", ") != want {
+		t.Errorf("%s: claimed %v, want %s", what, parts, want)
+	}
+}
+
+func TestClaimsGoInTurnsOfThoseWhoWatched(t *testing.T) {
+	s, d := newStore(t)
+	watched(t, d, "alex", 100, 3)
+	watched(t, d, "bench", 3, 4)
+	watched(t, d, "mira", 2, 0)
+	each := func(string) int { return 16 }
+	first, others, all := claim(t, s, record.Room{Of: each, Background: 5})
+	wantOf(t, "what was just watched", first, "mira 2")
+	wantOf(t, "the background, half each", others, "alex 3, bench 2")
+	if all {
+		t.Error("nothing more is said to wait")
+	}
+	watched(t, d, "mira", 1, 5)
+	_, others, _ = claim(t, s, record.Room{Of: each, Background: 3})
+	wantOf(t, "whose turn it is then", others, "alex 1, bench 1, mira 1")
+	_, others, all = claim(t, s, record.Room{Of: each, Background: 200})
+	wantOf(t, "the rest", others, "alex 96")
+	if !all {
+		t.Error("more is said to wait")
+	}
+	if _, others, all = claim(t, s, record.Room{Of: each, Background: 5}); len(others) > 0 || !all {
+		t.Errorf("claimed %v when nothing waits, %v", others, all)
+	}
+}
+
+func TestWhoHasMuchAtOnceIsInTheBackground(t *testing.T) {
+	s, d := newStore(t)
+	watched(t, d, "alex", 50, 0)
+	watched(t, d, "mira", 1, 0)
+	first, others, all := claim(t, s, record.Room{Of: func(string) int { return 16 }, Background: 4})
+	wantOf(t, "what goes first", first, "alex 16, mira 1")
+	wantOf(t, "what is too much", others, "alex 4")
+	first, others, _ = claim(t, s, record.Room{Of: func(string) int { return 0 }, Background: 0})
+	if all || len(first)+len(others) > 0 {
+		t.Errorf("claimed %v and %v without room", first, others)
+	}
+}
+
+func TestEveryUserGetsATurn(t *testing.T) {
+	s, d := newStore(t)
+	for n := range 100 {
+		watched(t, d, fmt.Sprintf("bench-%d", n), 2, 1)
+	}
+	seen := map[string]int{}
+	for range 2 {
+		_, others, _ := claim(t, s, record.Room{Background: 50})
+		for user, n := range others {
+			seen[user] += n
+		}
+	}
+	if len(seen) != 100 {
+		t.Errorf("%d users of 100 had one of the first 100 turns: %v", len(seen), seen)
+	}
+}
+
+// What waits is found by indexes that hold nothing else, however much has been watched.
+func TestTurnsAreFoundByAnIndex(t *testing.T) {
+	if dbtest.OnServer() {
+		t.Skip("PostgreSQL plans by what a table holds")
+	}
+	_, d := newStore(t)
+	watched(t, d, "mira", 3, 0)
+	for condition, index := range map[string]string{``: "records_turns", ` AND attempts = 0 AND task_id = 0`: "records_fresh"} {
+		for _, query := range []string{
+			`SELECT MIN(user_name) FROM records WHERE status = 'received'` + condition + ` AND user_name > 'a'`,
+			`SELECT r.id FROM records r WHERE r.status = 'received'` + condition + ` AND r.user_name = 'mira' ORDER BY r.id LIMIT 5`,
+		} {
+			var id, parent, unused int
+			var plan string
+			if err := d.Read().QueryRowContext(t.Context(), `EXPLAIN QUERY PLAN `+query).Scan(&id, &parent, &unused, &plan); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(plan, "USING COVERING INDEX "+index) {
+				t.Errorf("%s is planned as %s", query, plan)
+			}
+		}
+	}
+}
