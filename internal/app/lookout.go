@@ -388,11 +388,21 @@ func (a *App) lookAtDoor(ctx context.Context) error {
 		key = "a known browser" // its id tells nobody anything
 	}
 	if key != "" {
-		state = key + " until " + until.UTC().Format(time.RFC3339)
+		state = key + lockedUntil + until.UTC().Format(time.RFC3339)
 	}
-	return a.tell(ctx, "login", state,
-		notify.Notice{Kind: notify.LoginLocked, About: key, Facts: map[string]string{"ip": strings.TrimPrefix(key, "address "), "locked_until": until.Format(time.DateTime)}})
+	return a.Notices.Once(ctx, "login", state, func(before string) (notices []notify.Notice) {
+		if was, _, _ := strings.Cut(before, lockedUntil); was != "" && was != key { // it ended, or another one is locked now
+			notices = append(notices, notify.Notice{Kind: notify.LoginLocked, About: was, Over: true})
+		}
+		if key != "" {
+			notices = append(notices, notify.Notice{Kind: notify.LoginLocked, About: key, Facts: map[string]string{"ip": strings.TrimPrefix(key, "address "), "locked_until": until.Format(time.DateTime)}})
+		}
+		return notices
+	})
 }
+
+// lockedUntil stands between who is locked out and until when.
+const lockedUntil = " until "
 
 // lookAtCertificate tells that the own certificate ends soon.
 func (a *App) lookAtCertificate(ctx context.Context) error {

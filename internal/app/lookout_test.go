@@ -207,6 +207,11 @@ func TestGuessedPasswordsAreTold(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		h.wants(&last, "after ten guesses", notify.LoginLocked)
+		time.Sleep(2 * time.Hour)
+		entries, _, err := h.Notices.List(t.Context(), notify.Filter{Kinds: []notify.Kind{notify.LoginLocked}, Limit: 9})
+		if err != nil || len(entries) != 1 || entries[0].OverAt.IsZero() || entries[0].Unread {
+			t.Errorf("two hours later there is %+v, %v, want one that is settled", entries, err)
+		}
 	})
 }
 
