@@ -177,7 +177,7 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var problems []error
+	problems := []error{a.Notices.SettleGone(ctx, notify.TokenDead, notify.TokenExpiring, notify.ListShrunk)}
 	for _, one := range accounts {
 		if !one.Enabled { // nothing is marked by its token
 			one.Problem, one.ExpiresAt = reason.Reason{}, nil

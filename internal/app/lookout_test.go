@@ -144,6 +144,14 @@ func TestADeadTokenIsToldOnceUntilItWorksAgain(t *testing.T) {
 		h.again(0)
 		time.Sleep(time.Hour)
 		h.wants(&last, "after a restart")
+		if err := h.Accounts.Delete(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		entries, _, err := h.Notices.List(t.Context(), notify.Filter{Kinds: []notify.Kind{notify.TokenDead}, Limit: 9})
+		if err != nil || len(entries) != 1 || entries[0].OverAt.IsZero() || entries[0].Unread {
+			t.Errorf("when the account is gone there is %+v, %v, want one that is settled", entries, err)
+		}
 	})
 }
 
