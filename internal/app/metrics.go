@@ -15,7 +15,9 @@ import (
 
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/catalog/budget"
+	"watchmark/internal/door/access"
 	"watchmark/internal/door/auth"
+	"watchmark/internal/door/problem"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/metrics"
@@ -80,14 +82,21 @@ func (m *meters) count(ctx context.Context) (counted, error) {
 	return now, nil
 }
 
-// ServeHTTP answers the figures to whoever is signed in, or has an API key, while the setting is on.
+// metricsPath is where the figures are.
+const metricsPath = "/metrics"
+
+// ServeHTTP answers the figures to the owner, or an API key of the owner, while the setting is on.
 func (m *meters) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch _, known := auth.IdentityOf(r.Context()); {
+	rule, _ := access.Path(metricsPath)
+	switch who, known := auth.IdentityOf(r.Context()); {
 	case !m.Settings.Current().Server.Metrics:
 		http.Error(w, "The metrics are switched off: set server.metrics.", http.StatusNotFound)
 		return
 	case !known:
 		auth.RefuseAPI(w, r)
+		return
+	case rule.For(who, known) == access.Nothing:
+		problem.Of(auth.OwnerOnly).Write(w, r)
 		return
 	}
 	families, err := m.families(r.Context())

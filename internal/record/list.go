@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/scope"
 )
 
 // List is the newest records that pass the filter, and the cursor of the next page (0 = none). With a text, a page may be short, or
@@ -17,10 +19,10 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 	if limit < 1 || limit > 200 {
 		limit = 50
 	}
-	if f.Text != "" {
+	if f.Text != "" && scope.From(ctx).Whole() {
 		return s.search(ctx, f, limit)
 	}
-	where, args := f.where()
+	where, args := f.where(ctx)
 	records, err = recordsOf(ctx, s.db.Read(), where+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
 		return nil, 0, err
@@ -51,7 +53,7 @@ func (s *Store) search(ctx context.Context, f Filter, limit int) (records []Reco
 	}
 	for began := time.Now(); f.Before > oldest && oldest > 0; {
 		from := max(f.Before-searchStep, oldest)
-		where, args := f.where()
+		where, args := f.where(ctx)
 		found, err := recordsOf(ctx, s.db.Read(), where+` AND id >= ? ORDER BY id DESC LIMIT ?`, append(args, from, limit+1-len(records))...)
 		if err != nil {
 			return nil, 0, err
@@ -71,13 +73,14 @@ func (s *Store) Statuses(ctx context.Context, ids []int64) (map[int64]Status, er
 	statuses := make(map[int64]Status, len(ids))
 	for some := range slices.Chunk(ids, 512) {
 		list, args := db.In(some)
+		within, whose := account.Within(ctx, "account_id")
 		err := db.Each(ctx, s.db.Read(), "read how records stand", func(row db.Row) error {
 			var id int64
 			var status Status
 			err := row.Scan(&id, &status)
 			statuses[id] = status
 			return err
-		}, `SELECT id, status FROM records WHERE id IN `+list, args...)
+		}, `SELECT id, status FROM records WHERE id IN `+list+` AND `+within, append(args, whose...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +100,8 @@ func Some(ctx context.Context, from db.Querier, ids []int64) (map[int64]Record, 
 		return found, nil
 	}
 	list, args := db.In(ids)
-	records, err := recordsOf(ctx, from, `WHERE id IN `+list, args...)
+	within, whose := account.Within(ctx, "account_id")
+	records, err := recordsOf(ctx, from, `WHERE id IN `+list+` AND `+within, append(args, whose...)...)
 	for _, r := range records {
 		found[r.ID] = r
 	}
@@ -106,14 +110,14 @@ func Some(ctx context.Context, from db.Querier, ids []int64) (map[int64]Record, 
 
 // IDs are the ids of all records that pass the filter, the oldest first; its Limit does not count.
 func (s *Store) IDs(ctx context.Context, f Filter) ([]int64, error) {
-	where, args := f.where()
+	where, args := f.where(ctx)
 	return db.Values[int64](ctx, s.db.Read(), "list record ids", `SELECT id FROM records `+where+` ORDER BY id`, args...)
 }
 
-// where is the SQL condition of the filter and its arguments.
-func (f Filter) where() (string, []any) {
-	var terms []string
-	var args []any
+// where is the SQL condition of the filter and of the scope, and its arguments.
+func (f Filter) where(ctx context.Context) (string, []any) {
+	within, args := account.Within(ctx, "account_id")
+	terms := []string{within}
 	add := func(term string, values ...any) {
 		terms = append(terms, term)
 		args = append(args, values...)
@@ -147,14 +151,12 @@ func (f Filter) where() (string, []any) {
 		add(`(title LIKE ? ESCAPE '\' OR original_title LIKE ? ESCAPE '\' OR subject_name LIKE ? ESCAPE '\' OR user_name LIKE ? ESCAPE '\')`,
 			like, like, like, like)
 	}
-	if len(terms) == 0 {
-		return "", nil
-	}
 	return "WHERE " + strings.Join(terms, " AND "), args
 }
 
 // UserNames are the media-server users seen in the newest 500 records, newest first.
 func (s *Store) UserNames(ctx context.Context) ([]string, error) {
-	return db.Values[string](ctx, s.db.Read(), "list user names", `SELECT user_name FROM (SELECT id, user_name FROM records ORDER BY id DESC LIMIT 500) AS recent
-		WHERE user_name <> '' GROUP BY user_name ORDER BY MAX(id) DESC`)
+	within, args := account.Within(ctx, "account_id")
+	return db.Values[string](ctx, s.db.Read(), "list user names", `SELECT user_name FROM (SELECT id, user_name FROM records WHERE `+within+` ORDER BY id DESC LIMIT 500) AS recent
+		WHERE user_name <> '' GROUP BY user_name ORDER BY MAX(id) DESC`, args...)
 }

@@ -9,11 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/watch"
 )
 
-// Store keeps records in the database. Changes are published on Feed after they are committed.
+// Store keeps records in the database. Get, Work, Trace and what list.go and its counts read reach what the scope of the context does: the
+// records of accounts of that person. Changes are published on Feed after they are committed.
 type Store struct {
 	db   *db.DB
 	Feed *Feed
@@ -28,7 +30,8 @@ func NewStore(d *db.DB) *Store { return &Store{db: d, Feed: newFeed()} }
 
 // Get is the record with id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id int64) (Record, error) {
-	return found(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM records WHERE id = ?`, id))
+	within, whose := account.Within(ctx, "account_id")
+	return found(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM records WHERE id = ? AND `+within, append([]any{id}, whose...)...))
 }
 
 // GetTx is Get within tx.
@@ -50,7 +53,8 @@ func found(row *sql.Row) (Record, error) {
 func (s *Store) Work(ctx context.Context, id int64) (Work, error) {
 	var w Work
 	var event string
-	err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+`, event FROM records WHERE id = ?`, id), &w.Record, &event)
+	within, whose := account.Within(ctx, "account_id")
+	err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+`, event FROM records WHERE id = ? AND `+within, append([]any{id}, whose...)...), &w.Record, &event)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Work{}, ErrNotFound
 	}
@@ -65,7 +69,8 @@ func (s *Store) Work(ctx context.Context, id int64) (Work, error) {
 
 // Trace is the stored trace of a record as JSON, or ErrNotFound.
 func (s *Store) Trace(ctx context.Context, id int64) (json.RawMessage, error) {
-	return traceOf(s.db.Read().QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ?`, id), id)
+	within, whose := account.Within(ctx, "(SELECT account_id FROM records WHERE records.id = record_id)")
+	return traceOf(s.db.Read().QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ? AND `+within, append([]any{id}, whose...)...), id)
 }
 
 // TraceTx is Trace within tx.
@@ -115,8 +120,9 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 // FailedLately is how many records of the last seven days failed, and how many users have no account, whose records are
 // not among them. It looks at these records alone.
 func (s *Store) FailedLately(ctx context.Context, now time.Time) (failed, unrouted int, err error) {
+	within, whose := account.Within(ctx, "account_id")
 	err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(CASE WHEN NOT `+stillUnrouted+` THEN 1 END), COUNT(DISTINCT CASE WHEN `+stillUnrouted+` THEN user_name END)
-		FROM records WHERE `+unmarked+` AND created_at >= ? AND (status || '') = 'error'`, watch.DayStart(now, -6).UnixMilli()).Scan(&failed, &unrouted)
+		FROM records WHERE `+unmarked+` AND created_at >= ? AND (status || '') = 'error' AND `+within, append([]any{watch.DayStart(now, -6).UnixMilli()}, whose...)...).Scan(&failed, &unrouted)
 	if err != nil {
 		return 0, 0, fmt.Errorf("count failed records: %w", err)
 	}
@@ -146,11 +152,12 @@ func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int
 	for _, status := range Statuses {
 		counts[status] = 0
 	}
+	within, whose := account.Within(ctx, "account_id")
 	// "(status || '')" keeps the planner on the index of created_at, which holds all that is asked
 	// for; by the index of status it would read every row.
-	query, args := `SELECT (status || ''), COUNT(*) FROM records WHERE created_at >= ? GROUP BY (status || '')`, []any{since.UnixMilli()}
+	query, args := `SELECT (status || ''), COUNT(*) FROM records WHERE created_at >= ? AND `+within+` GROUP BY (status || '')`, append([]any{since.UnixMilli()}, whose...)
 	if since.IsZero() {
-		query, args = `SELECT status, COUNT(*) FROM records GROUP BY status`, nil
+		query, args = `SELECT status, COUNT(*) FROM records WHERE `+within+` GROUP BY status`, whose
 	}
 	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
 		var status Status

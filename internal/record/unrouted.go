@@ -26,12 +26,13 @@ type Unrouted struct {
 // Unrouted are the users without an account, who was heard of last first, at most so many.
 func (s *Store) Unrouted(ctx context.Context, most int) ([]Unrouted, error) {
 	var ids []int64
+	within, args := account.Within(ctx, "account_id")
 	users, err := db.All(ctx, s.db.Read(), "list users without an account", func(row db.Row) (u Unrouted, err error) {
 		var newest int64
 		err = row.Scan(&u.User, &u.Count, &newest)
 		ids = append(ids, newest)
 		return u, err
-	}, `SELECT user_name, COUNT(*), MAX(id) FROM records WHERE `+stillUnrouted+` AND status = 'error' GROUP BY user_name ORDER BY MAX(id) DESC LIMIT ?`, most)
+	}, `SELECT user_name, COUNT(*), MAX(id) FROM records WHERE `+stillUnrouted+` AND status = 'error' AND `+within+` GROUP BY user_name ORDER BY MAX(id) DESC LIMIT ?`, append(args, most)...)
 	if err != nil {
 		return nil, err
 	}

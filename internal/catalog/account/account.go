@@ -22,6 +22,8 @@ const (
 // Account is a catalog account. Tokens are kept apart, see Tokens.
 type Account struct {
 	ID int64 `json:"id"`
+	// PersonID is whose account it is; 0 is the owner's.
+	PersonID int64 `json:"person_id"`
 	// Username is the catalog's user name, as the catalog's user paths want it.
 	Username string `json:"username"`
 	Nickname string `json:"nickname"`
@@ -75,6 +77,8 @@ type Tokens struct {
 
 // Draft is a new account.
 type Draft struct {
+	// PersonID is whose account it is; 0 is the owner's.
+	PersonID int64
 	Username string
 	Nickname string
 	// CatalogUserID is set when the catalog just named the owner of the token, which checks it; 0 otherwise.
@@ -95,6 +99,7 @@ type Draft struct {
 
 // Change is a change of an account; nil fields stay.
 type Change struct {
+	PersonID       *int64
 	Username       *string
 	AccessToken    *secret.Text
 	MediaUserNames *[]string
@@ -126,7 +131,8 @@ func checkUsername(name string) error {
 	return nil
 }
 
-func checkUserNames(field string, names []string) error {
+// CheckUserNames holds the rules for a list of media-server users: how many, how long, each once. It returns a *reason.FieldError of the field.
+func CheckUserNames(field string, names []string) error {
 	if len(names) > maxUserNames {
 		return reason.At(field, manyNames.With(maxUserNames))
 	}

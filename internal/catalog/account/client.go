@@ -266,6 +266,12 @@ func (k *Client) check(ctx context.Context, id int64) (Account, error) {
 	return k.Store.Get(ctx, id)
 }
 
+// Whose asks the catalog whose token it is, before anything is stored. Errors are those of package catalog.
+func (k *Client) Whose(ctx context.Context, token secret.Text) (catalog.User, error) {
+	k.Masker.Add(token.Reveal())
+	return k.Catalog.As(token).Me(catalog.Probing(ctx))
+}
+
 // Probe checks the token of the preferred account, or of the first enabled one that has a token, to see whether the
 // catalog answers. It returns ErrNotFound when no account is enabled, and otherwise what Check does.
 func (k *Client) Probe(ctx context.Context) (Account, error) {

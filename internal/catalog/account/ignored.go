@@ -17,7 +17,7 @@ type IgnoredUser struct {
 
 // IgnoreTx has a media-server user ignored, within tx. It returns a *reason.FieldError of the field name.
 func IgnoreTx(ctx context.Context, tx *sql.Tx, name string) error {
-	if err := checkUserNames("name", []string{name}); err != nil {
+	if err := CheckUserNames("name", []string{name}); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO ignored_users (name, ignored_at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, time.Now().UnixMilli())

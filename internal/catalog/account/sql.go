@@ -1,5 +1,20 @@
 package account
 
+import (
+	"context"
+
+	"watchmark/internal/platform/scope"
+)
+
+// Within holds for an account that the scope of ctx reaches; its arguments come with it.
+func Within(ctx context.Context, id string) (term string, args []any) {
+	s := scope.From(ctx)
+	if s.Whole() {
+		return `1 = 1`, nil
+	}
+	return id + ` IN (SELECT accounts.id FROM accounts WHERE accounts.person_id = ?)`, []any{s.Person()}
+}
+
 // SQL about accounts for the statements of those who keep other tables: id and user are expressions of such a statement.
 
 // Existing is the id of an account that is there, else NULL; its argument is the id.

@@ -17,7 +17,7 @@ type sealer interface {
 	Open(sealed, place string) (string, error)
 }
 
-// Store keeps accounts in the database, their tokens sealed.
+// Store keeps accounts in the database, their tokens sealed. Every account that it answers is one that the scope of the context reaches.
 type Store struct {
 	db  *db.DB
 	box sealer
@@ -29,7 +29,7 @@ func NewStore(d *db.DB, box sealer) *Store { return &Store{db: d, box: box} }
 // listedNames is the field of drafts and changes that has the media-server users.
 const listedNames = "media_user_names"
 
-const columns = `a.id, a.username, a.nickname, a.catalog_user_id, a.auth_method, a.access_token <> '', a.expires_at,
+const columns = `a.id, COALESCE(a.person_id, 0), a.username, a.nickname, a.catalog_user_id, a.auth_method, a.access_token <> '', a.expires_at,
 	a.enabled, a.preferred, a.private, a.complete_series, a.complete_films, a.dry_run, a.adult, a.unwatched, a.rewatch, a.checked_at, a.problem, a.created_at, a.updated_at`
 
 // List is every account, the preferred one first, then by name.
@@ -50,9 +50,9 @@ type Filter struct {
 	EndsBefore time.Time
 }
 
-// where is the SQL condition of the filter on accounts a, and its arguments.
-func (f Filter) where() (string, []any) {
-	where, args := `1 = 1`, []any{}
+// where is the SQL condition of the filter and of the scope on accounts a, and its arguments.
+func (f Filter) where(ctx context.Context) (string, []any) {
+	where, args := Within(ctx, `a.id`)
 	if f.Text != "" {
 		like := db.Containing(f.Text)
 		where += ` AND (a.username LIKE ? ESCAPE '\' OR a.nickname LIKE ? ESCAPE '\' OR a.id IN (SELECT account_id FROM account_media_users WHERE name LIKE ? ESCAPE '\'))`
@@ -74,14 +74,14 @@ func (f Filter) where() (string, []any) {
 
 // Find is some of the accounts that pass a filter, in the order of List, without the first ones of them.
 func (s *Store) Find(ctx context.Context, f Filter, without, limit int) ([]Account, error) {
-	where, args := f.where()
+	where, args := f.where(ctx)
 	return query(ctx, s.db.Read(), `a.id IN (SELECT a.id FROM accounts a WHERE `+where+` ORDER BY a.preferred DESC, a.username LIMIT ? OFFSET ?)`,
 		`a.preferred DESC, a.username`, append(args, limit, without)...)
 }
 
 // Count is how many accounts pass a filter.
 func (s *Store) Count(ctx context.Context, f Filter) (n int, err error) {
-	where, args := f.where()
+	where, args := f.where(ctx)
 	if err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM accounts a WHERE `+where, args...).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count accounts: %w", err)
 	}
@@ -119,7 +119,7 @@ func (s *Store) Preferred(ctx context.Context) (Account, error) {
 // It returns a *reason.FieldError for a bad draft and ErrTaken for a name in use or
 // a catalog user who has an account.
 func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
-	if err := errors.Join(checkUsername(d.Username), checkUserNames(listedNames, d.MediaUserNames), checkToken(d.Tokens.Access), checkRules(d.Adult, d.Unwatched, d.Rewatch)); err != nil {
+	if err := errors.Join(checkUsername(d.Username), CheckUserNames(listedNames, d.MediaUserNames), checkToken(d.Tokens.Access), checkRules(d.Adult, d.Unwatched, d.Rewatch)); err != nil {
 		return Account{}, err
 	}
 	var created Account
@@ -137,9 +137,9 @@ func (s *Store) Create(ctx context.Context, d Draft) (Account, error) {
 			checked = now
 		}
 		err := tx.QueryRowContext(ctx, `
-			INSERT INTO accounts (username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, dry_run, adult, unwatched, rewatch, checked_at, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, d.DryRun, d.Adult, d.Unwatched, d.Rewatch, checked, now, now).Scan(&id)
+			INSERT INTO accounts (person_id, username, nickname, catalog_user_id, auth_method, enabled, preferred, private, complete_series, complete_films, dry_run, adult, unwatched, rewatch, checked_at, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			sql.NullInt64{Int64: d.PersonID, Valid: d.PersonID != 0}, d.Username, d.Nickname, d.CatalogUserID, d.Method, d.Enabled, d.Private, d.CompleteSeries, d.CompleteFilms, d.DryRun, d.Adult, d.Unwatched, d.Rewatch, checked, now, now).Scan(&id)
 		if err != nil {
 			return fmt.Errorf("create account: %w", err)
 		}
@@ -179,11 +179,16 @@ func (s *Store) Update(ctx context.Context, id int64, c Change) (Account, error)
 			return err
 		}
 		if c.MediaUserNames != nil {
-			if err := checkUserNames(listedNames, *c.MediaUserNames); err != nil {
+			if err := CheckUserNames(listedNames, *c.MediaUserNames); err != nil {
 				return err
 			}
 			if err := setUserNames(ctx, tx, id, *c.MediaUserNames); err != nil {
 				return err
+			}
+		}
+		if c.PersonID != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE accounts SET person_id = ? WHERE id = ?`, sql.NullInt64{Int64: *c.PersonID, Valid: *c.PersonID != 0}, id); err != nil {
+				return fmt.Errorf("give account %d to a person: %w", id, err)
 			}
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE accounts SET username = ?, enabled = ?, private = ?, complete_series = ?, complete_films = ?, dry_run = ?, adult = ?, unwatched = ?, rewatch = ?, updated_at = ? WHERE id = ?`,
@@ -245,6 +250,42 @@ func (s *Store) Prefer(ctx context.Context, id int64) error {
 	})
 }
 
+// OfPerson are the ids of the accounts of a person.
+func (s *Store) OfPerson(ctx context.Context, person int64) ([]int64, error) {
+	return db.Values[int64](ctx, s.db.Read(), "list the accounts of a person", `SELECT id FROM accounts WHERE person_id = ? ORDER BY id`, person)
+}
+
+// MoveUserNames takes media-server users from every account of a person, and lets the account name others where the person has one alone.
+func (s *Store) MoveUserNames(ctx context.Context, person int64, gone, come []string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		ids, err := db.Values[int64](ctx, tx, "list the accounts of a person", `SELECT id FROM accounts WHERE person_id = ?`, person)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			now, err := get(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			names := slices.DeleteFunc(slices.Clone(now.MediaUserNames), func(name string) bool { return slices.Contains(gone, name) })
+			if len(ids) == 1 {
+				for _, name := range come {
+					if !slices.Contains(names, name) {
+						names = append(names, name)
+					}
+				}
+			}
+			if err := CheckUserNames(listedNames, names); err != nil {
+				return err
+			}
+			if err := setUserNames(ctx, tx, id, names); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // AddUserName lets an account name one more media-server user; one that it names already stays. It returns a
 // *reason.FieldError of the field name, or ErrNotFound.
 func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account, error) {
@@ -259,7 +300,7 @@ func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account
 			return nil
 		}
 		names := append(now.MediaUserNames, name)
-		if err := checkUserNames("name", names); err != nil {
+		if err := CheckUserNames("name", names); err != nil {
 			return err
 		}
 		if err := setUserNames(ctx, tx, id, names); err != nil {
@@ -326,11 +367,12 @@ func get(ctx context.Context, q db.Querier, id int64) (Account, error) {
 // query reads the accounts that match a condition, in an order, with their media user names.
 func query(ctx context.Context, q db.Querier, where, order string, args ...any) ([]Account, error) {
 	accounts := []Account{}
+	within, whose := Within(ctx, `a.id`)
 	err := db.Each(ctx, q, "read accounts", func(row db.Row) error {
 		a := Account{MediaUserNames: []string{}}
 		var expires, checked, created, updated int64
 		var name sql.NullString
-		err := row.Scan(&a.ID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
+		err := row.Scan(&a.ID, &a.PersonID, &a.Username, &a.Nickname, &a.CatalogUserID, &a.Method, &a.HasToken, &expires, &a.Enabled, &a.Preferred,
 			&a.Private, &a.CompleteSeries, &a.CompleteFilms, &a.DryRun, &a.Adult, &a.Unwatched, &a.Rewatch, &checked, &a.Problem, &created, &updated, &name)
 		if err != nil {
 			return err
@@ -346,7 +388,7 @@ func query(ctx context.Context, q db.Querier, where, order string, args ...any) 
 		}
 		return nil
 	}, `SELECT `+columns+`, m.name FROM accounts a LEFT JOIN account_media_users m ON m.account_id = a.id
-		WHERE `+where+` ORDER BY `+order+`, m.name`, args...)
+		WHERE (`+where+`) AND `+within+` ORDER BY `+order+`, m.name`, append(args, whose...)...)
 	if err != nil {
 		return nil, err
 	}

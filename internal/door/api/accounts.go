@@ -12,6 +12,8 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/access"
+	"watchmark/internal/door/auth"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/reason"
@@ -38,6 +40,7 @@ type accountInput struct {
 
 // accountChange is a change of an account. What is left out stays.
 type accountChange struct {
+	PersonID       *int64                     `json:"person_id,omitempty" minimum:"0" doc:"Whose account it is: the id of a person, or 0 for the owner. It goes with its records. The owner alone may change it."`
 	Username       *string                    `json:"username,omitempty" doc:"Bangumi's user name."`
 	AccessToken    *secret.Text               `json:"access_token,omitempty" writeOnly:"true" doc:"A new token; empty removes the one there is."`
 	MediaUserNames *[]string                  `json:"media_user_names,omitempty" doc:"The whole new list."`
@@ -88,9 +91,14 @@ type accountCheck struct {
 
 // Accounts are whose lists are marked, and the media-server users that are left alone.
 type Accounts struct {
-	Store  *account.Store
+	Store *account.Store
+	// People are who has an account.
+	People interface {
+		Person(ctx context.Context, id int64) (auth.Person, error)
+	}
 	Client interface {
 		Check(ctx context.Context, accountID int64) (account.Account, error)
+		Whose(ctx context.Context, token secret.Text) (catalog.User, error)
 		StartOAuth(ctx context.Context, redirectURI string, accountID int64) (authorizeURL string, err error)
 		FinishOAuth(ctx context.Context, state, code string) (account.Account, error)
 	}
@@ -105,9 +113,13 @@ type Accounts struct {
 
 func (as Accounts) register(s *server) {
 	const tag = "Accounts"
+	s.owned[access.Account] = func(ctx context.Context, id int64) error {
+		_, err := as.Store.Get(ctx, id)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/accounts", OperationID: "list-accounts", Tags: []string{tag},
-		Summary: "List accounts", Description: "Bangumi accounts, the preferred one first.",
+		Summary: "List accounts", Description: "The Bangumi accounts that the caller may see, the preferred one first.",
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[account.Account]], error) {
 		some, err := as.Store.Find(ctx, account.Filter{}, int(in.seen), in.Limit+1)
 		page := Page[account.Account]{Items: some[:min(len(some), in.Limit)]}
@@ -118,7 +130,7 @@ func (as Accounts) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
-		Summary: "Add an account", Description: "Bangumi is asked whose token it is; what is wrong with it is told in problem. While Bangumi does not answer, the token is kept unchecked.",
+		Summary: "Add an account", Description: "Bangumi is asked whose token it is; what is wrong with it is told in problem. While Bangumi does not answer, the token is kept unchecked. A person adds an account of their own: its token is checked first, and nothing is kept unless Bangumi says that it is theirs; its media-server users are among those that the owner gave to the person, all of them when left out.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, as.createAccount)
 	register(s, huma.Operation{
@@ -129,7 +141,7 @@ func (as Accounts) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPatch, Path: "/api/accounts/{id}", OperationID: "change-account", Tags: []string{tag},
-		Summary: "Change an account", Description: "Fields that are left out stay as they are. A new token is checked as that of a new account.",
+		Summary: "Change an account", Description: "Fields that are left out stay as they are. A new token is checked as that of a new account. A person may not change whose account it is.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, as.changeAccount)
 	register(s, huma.Operation{
@@ -178,11 +190,29 @@ func (as Accounts) createAccount(ctx context.Context, in *JSON[accountInput]) (*
 		method = account.ByOAuth
 	}
 	as.Masker.Add(b.AccessToken.Reveal())
+	var whose catalog.User
+	who, is := personOf(ctx)
+	if is {
+		var err error
+		if b.MediaUserNames, err = as.ownNames(ctx, who, b.MediaUserNames, nil); err != nil {
+			return nil, err
+		}
+		if b.Preferred {
+			return nil, fieldProblem("body.preferred", auth.OwnerOnly)
+		}
+		if whose, err = as.proven(ctx, b.AccessToken, b.Username, 0); err != nil {
+			return nil, err
+		}
+		b.Username = whose.Username
+	}
 	made, err := as.Store.Create(ctx, account.Draft{
-		Username: b.Username, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
+		PersonID: who, Username: b.Username, Nickname: whose.Nickname, CatalogUserID: whose.ID, Method: method, Tokens: account.Tokens{Access: b.AccessToken},
 		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
 		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun, Adult: b.Adult.orEmpty(), Unwatched: b.Unwatched.orEmpty(), Rewatch: b.Rewatch.orEmpty(),
 	})
+	if is {
+		return as.usable(ctx, made, err)
+	}
 	return as.saved(ctx, made, err, b.AccessToken)
 }
 
@@ -196,8 +226,11 @@ func (as Accounts) changeAccount(ctx context.Context, in *struct {
 		given = *b.AccessToken
 		as.Masker.Add(given.Reveal())
 	}
+	if err := as.mayChange(ctx, in.ID, b); err != nil {
+		return nil, err
+	}
 	changed, err := as.Store.Update(ctx, in.ID, account.Change{
-		Username: b.Username, AccessToken: b.AccessToken, MediaUserNames: b.MediaUserNames, Enabled: b.Enabled, Private: b.Private,
+		PersonID: b.PersonID, Username: b.Username, AccessToken: b.AccessToken, MediaUserNames: b.MediaUserNames, Enabled: b.Enabled, Private: b.Private,
 		CompleteSeries: b.CompleteSeries, CompleteFilms: b.CompleteFilms, DryRun: b.DryRun, Adult: b.Adult.to, Unwatched: b.Unwatched.to, Rewatch: b.Rewatch.to,
 	})
 	return as.saved(ctx, changed, err, given)

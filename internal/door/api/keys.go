@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/access"
 	"watchmark/internal/door/auth"
 )
 
@@ -21,16 +22,17 @@ type newKey struct {
 
 func (s *server) registerKeys() {
 	const tag = "Login"
+	s.owned[access.Key] = func(ctx context.Context, id int64) error { return s.Guard.Store.HasKey(ctx, id) }
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/api-keys", OperationID: "list-api-keys", Tags: []string{tag},
-		Summary: "List API keys", Description: "Without the keys themselves.",
+		Summary: "List API keys", Description: "Those of the caller, without the keys themselves.",
 	}, func(ctx context.Context, in *struct{ PageQuery }) (*JSON[Page[auth.Key]], error) {
 		all, err := s.Guard.Store.ListKeys(ctx)
 		return paged(in.PageQuery, all, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/api-keys", OperationID: "create-api-key", Tags: []string{tag},
-		Summary: "Make an API key", Description: "The answer is the only place where the key is shown.",
+		Summary: "Make an API key", Description: "It is the caller's, and may do what the caller may. The answer is the only place where the key is shown.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[keyInput]) (*JSON[newKey], error) {
 		plain, key, err := s.Guard.Store.CreateKey(ctx, in.Body.Name)

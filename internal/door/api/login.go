@@ -12,7 +12,7 @@ import (
 	"watchmark/internal/platform/secret"
 )
 
-// setupInput creates the administrator.
+// setupInput creates the owner.
 type setupInput struct {
 	Token    secret.Text `json:"token" writeOnly:"true" doc:"The token of the setup link that the service printed when it started."`
 	Name     string      `json:"name" doc:"The name to sign in with." example:"mira"`
@@ -34,8 +34,8 @@ type passwordInput struct {
 type session struct {
 	Authenticated bool      `json:"authenticated" doc:"Whether the caller may use the API."`
 	Kind          auth.Kind `json:"kind" enum:",session,apikey,open" doc:"How the caller showed who it is; open where authentication is off; empty for nobody."`
-	Name          string    `json:"name" doc:"The administrator's name, or the API key's."`
-	NeedsSetup    bool      `json:"needs_setup" doc:"Whether there is no administrator yet: open the setup link that the service printed."`
+	Name          string    `json:"name" doc:"The person's name, or the API key's."`
+	NeedsSetup    bool      `json:"needs_setup" doc:"Whether there is no owner yet: open the setup link that the service printed."`
 	NeedsCode     bool      `json:"needs_code,omitempty" doc:"Of a login: name and password are right, and a code is needed too. Send all three."`
 }
 
@@ -60,7 +60,7 @@ func (s *server) registerLogin() {
 	const tag = "Login"
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/setup", OperationID: "setup", Tags: []string{tag},
-		Summary:     "Create the administrator",
+		Summary:     "Create the owner",
 		Description: "Works once, with the token of the setup link, and signs in.",
 		Errors:      []int{http.StatusUnauthorized, http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *struct {
@@ -72,7 +72,7 @@ func (s *server) registerLogin() {
 			return nil, err
 		}
 		opened, err := s.Guard.Store.Login(ctx, b.Name, b.Password.Reveal(), "", in.visitor(ctx))
-		return s.signedIn(ctx, b.Name, opened, err)
+		return s.signedIn(ctx, opened, err)
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/login", OperationID: "login", Tags: []string{tag},
@@ -106,16 +106,16 @@ func (s *server) login(ctx context.Context, in *struct {
 	if errors.Is(err, auth.ErrCodeNeeded) {
 		return &signedIn{Body: session{NeedsCode: true}}, nil
 	}
-	return s.signedIn(ctx, in.Body.Name, opened, err)
+	return s.signedIn(ctx, opened, err)
 }
 
-func (s *server) signedIn(ctx context.Context, name string, opened auth.Opened, err error) (*signedIn, error) {
+func (s *server) signedIn(ctx context.Context, opened auth.Opened, err error) (*signedIn, error) {
 	if err != nil {
 		return nil, err
 	}
 	return &signedIn{
 		SetCookie: []http.Cookie{*s.Guard.SessionCookie(ctx, opened.Token, opened.Expires), *s.Guard.DeviceCookie(ctx, opened.Device)},
-		Body:      session{Authenticated: true, Kind: auth.BySession, Name: name},
+		Body:      session{Authenticated: true, Kind: auth.BySession, Name: opened.Name},
 	}, nil
 }
 
@@ -143,11 +143,11 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 	Browser
 	Body passwordInput
 }) (*signedIn, error) {
-	name, err := person(ctx)
+	who, err := signedInBy(ctx)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := s.Guard.Store.ChangePassword(ctx, name, in.Body.Old.Reveal(), in.Body.New.Reveal(), in.visitor(ctx))
+	opened, err := s.Guard.Store.ChangePassword(ctx, who.Name, in.Body.Old.Reveal(), in.Body.New.Reveal(), in.visitor(ctx))
 	var field *reason.FieldError
 	switch {
 	case errors.Is(err, auth.ErrBadCredentials):
@@ -155,14 +155,14 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 	case errors.As(err, &field):
 		return nil, fieldProblem("body.new", field.What)
 	}
-	return s.signedIn(ctx, name, opened, err)
+	return s.signedIn(ctx, opened, err)
 }
 
-// person is the name of the administrator who is signed in; a Problem where a script or nobody is.
-func person(ctx context.Context) (name string, err error) {
+// signedInBy is who is signed in; a Problem where a script or nobody is.
+func signedInBy(ctx context.Context) (auth.Identity, error) {
 	identity, _ := auth.IdentityOf(ctx)
 	if identity.Kind != auth.BySession {
-		return "", sessionNeeded
+		return auth.Identity{}, sessionNeeded
 	}
-	return identity.Name, nil
+	return identity, nil
 }

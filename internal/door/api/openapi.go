@@ -27,6 +27,7 @@ var tags = []*huma.Tag{
 	{Name: "Snapshots", Description: "Whole lists as they were at a time: what has changed in them, and how they are taken out."},
 	{Name: "Tracker", Description: "The watch tracker: signing in there, and reading what was watched."},
 	{Name: "Accounts", Description: "Whose lists are marked, for which media-server users."},
+	{Name: "People", Description: "Who signs in, and who is known only by what they watch."},
 	{Name: "Candidates", Description: "The titles that wait for a person to say what they are."},
 	{Name: "Subjects", Description: "The entries of Bangumi, to choose one."},
 	{Name: "Mappings", Description: "Which title is which entry, decided beforehand."},
@@ -37,7 +38,7 @@ var tags = []*huma.Tag{
 	{Name: "Backups", Description: "Copies of everything that cannot be made anew."},
 	{Name: "Settings", Description: "What the settings page shows and changes."},
 	{Name: "Diagnostics", Description: "Why something does not work: the network, the log, and a file for bug reports."},
-	{Name: "Login", Description: "The administrator, sessions of browsers, API keys of scripts."},
+	{Name: "Login", Description: "Signing in, sessions of browsers, API keys of scripts."},
 	{Name: "Service", Description: "The service itself."},
 }
 

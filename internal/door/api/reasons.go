@@ -116,6 +116,16 @@ var (
 	oidcReturnOnly = reason.New("oidc_return_only", "The provider sends people back to this address: pages cannot load it.", "此地址仅供登录服务返回时跳转，页面无法加载它。").Was("oidc_way_back").For(reason.Forbidden)
 )
 
+// What is wrong with an account of a person.
+var (
+	foreignMediaUser = reason.New("account_media_user_foreign", "{name:q} is not one of your media-server users: ask the owner to add it to you",
+		"{name:q}不是你的媒体服务器用户：请让所有者把它添加给你")
+	tokenMissing     = reason.New("account_token_missing", "paste a token: an account is added once Bangumi says that it is yours", "请粘贴令牌：Bangumi 确认是你的账号后才会添加")
+	tokenOfOther     = reason.New("account_token_other", "this is the token of another Bangumi user", "这是另一个 Bangumi 用户的令牌")
+	noAccountHolder  = reason.New("account_no_holder", "there is no person with this id who can have an account", "没有可拥有账号的成员使用这个编号")
+	accountNameStays = reason.New("account_name_stays", "stays as it is: remove the account, and add the other one", "不能更改：请移除这个账号，再添加另一个")
+)
+
 // What became of a webhook.
 var (
 	accepted  = reason.New("accepted", "accepted", "已接收")

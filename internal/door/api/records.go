@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/door/access"
 	"watchmark/internal/match"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
@@ -83,10 +84,14 @@ type Records struct {
 
 func (rs Records) register(s *server) {
 	const tag = "Records"
+	s.owned[access.Record] = func(ctx context.Context, id int64) error {
+		_, err := rs.Store.Get(ctx, id)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/records", OperationID: "list-records", Tags: []string{tag},
 		Summary:     "List records",
-		Description: "What became of every event for every account, newest first.",
+		Description: "What became of every event for every account that the caller may see, newest first.",
 	}, rs.listRecords)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/records/{id}", OperationID: "get-record", Tags: []string{tag},

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"watchmark/internal/door/access"
 )
 
 // register adds an operation that answers JSON. To the library all of these answer the same type, for it makes
@@ -54,6 +56,9 @@ func (s *server) handle(op huma.Operation, fn func(http.ResponseWriter, *http.Re
 		}
 		s.problemOf(r.Context(), doing, err).Write(w, r)
 	})
+	if rule, _ := access.Operation(op.OperationID); rule.Person == access.Nothing && op.Responses["401"] != nil {
+		op.Responses["403"] = op.Responses["401"]
+	}
 	s.api.OpenAPI().AddOperation(&op)
 }
 
@@ -82,13 +87,14 @@ func (b *begun) Write(text []byte) (int, error) {
 // answers that every operation of its kind can give.
 func registerOther[I, O any](s *server, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
 	doing := op.Method + " " + op.Path
-	if open[doing] {
+	rule, _ := access.Operation(op.OperationID)
+	if rule.Nobody == access.All {
 		op.Security = []map[string][]string{}
 	} else {
 		op.Errors = append(op.Errors, http.StatusUnauthorized)
 	}
-	if op.Method != http.MethodGet {
-		op.Errors = append(op.Errors, http.StatusForbidden) // a page of another site, see auth.CrossOrigin
+	if op.Method != http.MethodGet || rule.Person == access.Nothing {
+		op.Errors = append(op.Errors, http.StatusForbidden) // a page of another site, see auth.CrossOrigin, or somebody who may not do it
 	}
 	for _, name := range []string{"Body", "RawBody"} {
 		if _, has := reflect.TypeFor[I]().FieldByName(name); has {

@@ -268,7 +268,8 @@ func (p *parts) resources() []api.Resource {
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},
 		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.lists.reachability, Probe: r.lists.Probe},
-		api.Accounts{Store: r.accounts, Client: r.lists, Engine: e, Notices: r.notices, Words: r.words, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
+		api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Engine: e},
+		api.Accounts{Store: r.accounts, People: r.store, Client: r.lists, Engine: e, Notices: r.notices, Words: r.words, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
 		api.Dataset{Table: r.dataset},
 		api.IDMap{Lists: r.seasons},
@@ -711,6 +712,19 @@ func (k *testAccounts) Check(ctx context.Context, id int64) (account.Account, er
 		return account.Account{}, err
 	}
 	return a, k.err
+}
+
+// Whose says that a token is of the user that it ends with.
+func (k *testAccounts) Whose(_ context.Context, token secret.Text) (catalog.User, error) {
+	name, good := strings.CutPrefix(token.Reveal(), "token-of-")
+	if !good {
+		return catalog.User{}, &catalog.Error{Kind: catalog.ErrUnauthorized}
+	}
+	id := 0
+	for _, c := range name {
+		id = id*31 + int(c)
+	}
+	return catalog.User{ID: id, Username: name}, k.err
 }
 
 func (k *testAccounts) StartOAuth(_ context.Context, redirectURI string, _ int64) (string, error) {

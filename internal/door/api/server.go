@@ -4,7 +4,7 @@
 // the server. Handlers decode, call the features, and return their errors, which become
 // problem documents at one place (errors.go). Begin reading at backups.go, which is short.
 //
-// What it promises: every path under /api but those in open needs an identity;
+// What it promises: what comes in under /api reaches a handler where the table of package access lets it (admit.go);
 // an error never repeats what was sent, and an error nobody foresaw is logged whole
 // under a request id and shown as "internal error"; unknown body fields are refused;
 // the OpenAPI document that the service answers is made from the handlers themselves.
@@ -23,6 +23,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"watchmark/internal/door/access"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/bilingual"
@@ -50,8 +51,11 @@ type Resource interface{ register(s *server) }
 type server struct {
 	Config
 	resources []Resource
-	mux       *http.ServeMux
-	api       huma.API
+	mux       admitting
+	// operations are the ids of the operations by their patterns, and owned finds what ids in paths name.
+	operations map[string]string
+	owned      map[access.Thing]func(ctx context.Context, id int64) error
+	api        huma.API
 	// forDocument is set where the schemas of answers are wanted. Serving needs them not, and they take a
 	// megabyte: the document is made by a server of its own when somebody asks for it.
 	forDocument bool
@@ -59,7 +63,7 @@ type server struct {
 
 // New is the handler of /api/, /webhook/, /health and what is below it, and of LegacyPaths: the resources, the
 // login and the reference. It sees paths without the base path and works behind auth.Clients and
-// Guard.Authenticate. Requests without an identity get 401, but for the open paths; pages (/api/docs and the
+// Guard.Authenticate. Requests without an identity get 401 where the table does not let everybody in; pages (/api/docs and the
 // return from OAuth) lead to the login instead.
 func New(c Config, resources ...Resource) http.Handler {
 	return http.HandlerFunc(newServer(c, resources, false).serve)
@@ -67,14 +71,17 @@ func New(c Config, resources ...Resource) http.Handler {
 
 // newServer makes the server, or with forDocument one whose document is complete.
 func newServer(c Config, resources []Resource, forDocument bool) *server {
-	s := &server{Config: c, resources: resources, forDocument: forDocument, mux: http.NewServeMux()}
+	s := &server{Config: c, resources: resources, forDocument: forDocument, owned: map[access.Thing]func(context.Context, int64) error{}}
+	s.mux = admitting{http.NewServeMux(), s}
 	s.api = humago.New(s.mux, s.config())
 	for _, r := range resources {
 		r.register(s)
 	}
 	s.registerLogin()
+	s.registerMe()
 	s.registerDocs()
-	s.mux.HandleFunc("/", s.notFound)
+	s.mux.HandleFunc(anyPath, s.notFound)
+	s.operations = operationIDs(s.api.OpenAPI())
 	return s
 }
 
@@ -108,18 +115,6 @@ func (s *server) config() huma.Config {
 	}
 }
 
-// open lists the operations that nobody needs to sign in for.
-var open = map[string]bool{
-	"GET /health":                 true,
-	"GET /health/live":            true,
-	"GET /health/ready":           true,
-	"POST /api/setup":             true,
-	"POST /api/login":             true,
-	"POST " + providerPath:        true,
-	"GET " + providerCallbackPath: true,
-	"GET /api/session":            true,
-}
-
 // languageKey is where the context of a request keeps its language.
 type languageKey struct{}
 
@@ -134,14 +129,6 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), languageKey{}, bilingual.Asked(r)))
 	if under(r.URL.Path, "/api") {
 		w.Header().Set("Cache-Control", "no-store")
-		if _, known := auth.IdentityOf(r.Context()); !known && !open[r.Method+" "+r.URL.Path] {
-			if r.Method == http.MethodGet && (r.URL.Path == docsPath || r.URL.Path == callbackPath || r.URL.Path == trackerCallbackPath) {
-				s.Guard.ToLogin(w, r)
-				return
-			}
-			auth.RefuseAPI(w, r)
-			return
-		}
 	}
 	s.mux.ServeHTTP(w, r)
 }
@@ -186,7 +173,7 @@ func (s *server) allowed(r *http.Request) []string {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		other := r.Clone(r.Context())
 		other.Method = method
-		if _, pattern := s.mux.Handler(other); pattern != "/" && pattern != "" {
+		if _, pattern := s.mux.Handler(other); pattern != anyPath && pattern != "" {
 			methods = append(methods, method)
 		}
 	}

@@ -37,7 +37,8 @@ func (s *server) registerTwoFactor() {
 		Method: http.MethodGet, Path: "/api/two-factor", OperationID: "get-two-factor", Tags: []string{tag},
 		Summary: "See whether signing in asks for a code",
 	}, func(ctx context.Context, _ *none) (*JSON[auth.TwoFactor], error) {
-		return answer(s.Guard.Store.TwoFactor(ctx))
+		identity, _ := auth.IdentityOf(ctx)
+		return answer(s.Guard.Store.TwoFactor(ctx, identity.Person))
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/start", OperationID: "start-two-factor", Tags: []string{tag},
@@ -45,20 +46,20 @@ func (s *server) registerTwoFactor() {
 		Description: "Answers what an authenticator app needs (RFC 6238: SHA-1, six digits, thirty seconds). Nothing changes until a code of the app confirms it, within a quarter of an hour. It needs a session, as everything here that changes something: an API key cannot do it.",
 		Errors:      []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *signedInPassword) (*JSON[auth.Enrolment], error) {
-		name, err := person(ctx)
+		who, err := signedInBy(ctx)
 		if err != nil {
 			return nil, err
 		}
-		made, err := s.Guard.Store.StartTwoFactor(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx))
+		made, err := s.Guard.Store.StartTwoFactor(ctx, who.Name, in.Body.Password.Reveal(), in.visitor(ctx))
 		return answer(made, passwordField(err))
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/two-factor/cancel", OperationID: "cancel-two-factor", Tags: []string{tag},
 		Summary: "Give up setting codes up",
 	}, func(ctx context.Context, _ *none) (*none, error) {
-		_, err := person(ctx)
+		who, err := signedInBy(ctx)
 		if err == nil {
-			err = s.Guard.Store.CancelEnrolment(ctx)
+			err = s.Guard.Store.CancelEnrolment(ctx, who.Person)
 		}
 		return nil, err
 	})
@@ -71,10 +72,11 @@ func (s *server) registerTwoFactor() {
 		Browser
 		Body codeInput
 	}) (*JSON[recoveryCodes], error) {
-		if _, err := person(ctx); err != nil {
+		who, err := signedInBy(ctx)
+		if err != nil {
 			return nil, err
 		}
-		codes, err := s.Guard.Store.ConfirmTwoFactor(ctx, in.Body.Code.Reveal(), in.Session)
+		codes, err := s.Guard.Store.ConfirmTwoFactor(ctx, who.Person, in.Body.Code.Reveal(), in.Session)
 		if errors.Is(err, auth.ErrBadCode) {
 			return nil, fieldProblem("body.code", auth.ErrBadCode)
 		}
@@ -85,11 +87,11 @@ func (s *server) registerTwoFactor() {
 		Summary: "Make new recovery codes", Description: "The old ones end.",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *signedInPassword) (*JSON[recoveryCodes], error) {
-		name, err := person(ctx)
+		who, err := signedInBy(ctx)
 		if err != nil {
 			return nil, err
 		}
-		codes, err := s.Guard.Store.RenewRecoveryCodes(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx))
+		codes, err := s.Guard.Store.RenewRecoveryCodes(ctx, who.Name, in.Body.Password.Reveal(), in.visitor(ctx))
 		return answer(recoveryCodes{codes}, passwordField(err))
 	})
 	registerOther(s, huma.Operation{
@@ -97,11 +99,11 @@ func (s *server) registerTwoFactor() {
 		Summary: "Ask for no code any more", Description: "Who lost the app and the recovery codes turns it off on the machine: watchmark two-factor off NAME",
 		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *signedInPassword) (*none, error) {
-		name, err := person(ctx)
+		who, err := signedInBy(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return nil, passwordField(s.Guard.Store.TurnOffTwoFactor(ctx, name, in.Body.Password.Reveal(), in.visitor(ctx)))
+		return nil, passwordField(s.Guard.Store.TurnOffTwoFactor(ctx, who.Name, in.Body.Password.Reveal(), in.visitor(ctx)))
 	})
 }
 

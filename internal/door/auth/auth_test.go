@@ -17,6 +17,7 @@ import (
 )
 
 const (
+	owner    = 1 // the id of mira
 	admin    = "mira"
 	password = "correct horse battery"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DeviceCookie is the cookie of a browser in which the administrator has signed in before. It opens nothing: its attempts are
-// counted by themselves, so that strangers who guess cannot shut the owner out, whatever name or address they come by.
+// DeviceCookie is the cookie of a browser in which somebody has signed in before. It opens nothing: its attempts are
+// counted by themselves, so that strangers who guess cannot shut them out, whatever name or address they come by.
 const DeviceCookie = "watchmark_device"
 
 // deviceLife is as long as browsers keep a cookie at most.
@@ -18,7 +18,7 @@ const deviceLife = 400 * 24 * time.Hour
 // devicePlace is what the values of the cookie are sealed for.
 const devicePlace = "device"
 
-// device is the id and the administrator's name in a value of the cookie; false when this service did not make it.
+// device is the id and the person's name in a value of the cookie; false when this service did not make it.
 func (s *Store) device(value string) (id, name string, known bool) {
 	const longest = 1000
 	if value == "" || len(value) > longest {
@@ -32,7 +32,7 @@ func (s *Store) device(value string) (id, name string, known bool) {
 	return id, name, known
 }
 
-// deviceOf is the value for the browser of somebody who has shown to be the administrator of that name: the one it has, or a new one.
+// deviceOf is the value for the browser of somebody who has shown to be the person of that name: the one it has, or a new one.
 func (s *Store) deviceOf(value, name string) string {
 	if _, whose, known := s.device(value); known && whose == name {
 		return value
@@ -43,7 +43,7 @@ func (s *Store) deviceOf(value, name string) string {
 // doors are what an attempt of v counts for: a browser that is known for itself, everybody else for the address and the name. name is
 // empty where the attempt names nobody.
 func (s *Store) doors(name string, v Visitor) (own bool, keys []string) {
-	if id, whose, known := s.device(v.Device); known && (name == "" || name == whose) {
+	if id, whose, known := s.device(v.Device); known && (name == "" || strings.EqualFold(name, whose)) {
 		return true, []string{KnownBrowser + id}
 	}
 	keys = []string{addressKey(v.Addr)}
@@ -72,12 +72,12 @@ func (g *Guard) DeviceCookie(ctx context.Context, value string) *http.Cookie {
 }
 
 // remember gives a browser with a session the cookie, unless it has it.
-func (g *Guard) remember(w http.ResponseWriter, r *http.Request, admin string) {
+func (g *Guard) remember(w http.ResponseWriter, r *http.Request, name string) {
 	had := ""
 	if cookie, err := r.Cookie(DeviceCookie); err == nil {
 		had = cookie.Value
 	}
-	if value := g.Store.deviceOf(had, admin); value != had {
+	if value := g.Store.deviceOf(had, name); value != had {
 		http.SetCookie(w, g.DeviceCookie(r.Context(), value))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -61,8 +62,8 @@ func addressKey(addr netip.Addr) string {
 	return "address " + addr.Unmap().String()
 }
 
-// nameKey is what is counted of a name; unknown names count too, or a lock would tell which exist.
-func nameKey(name string) string { return "name " + name[:min(len(name), 4*maxName)] }
+// nameKey is what is counted of a name, however its letters are written; unknown names count too, or a lock would tell which exist.
+func nameKey(name string) string { return "name " + strings.ToLower(name[:min(len(name), 4*maxName)]) }
 
 // hashes are what the table keeps of keys: people type passwords where their name belongs.
 func hashes(keys []string) []string {

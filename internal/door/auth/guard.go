@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/lan"
 	"watchmark/internal/platform/listen"
+	"watchmark/internal/platform/scope"
 )
 
 // CookieName is the cookie that carries a session's token.
@@ -32,8 +33,19 @@ const (
 // Identity is who is calling.
 type Identity struct {
 	Kind Kind
-	// Name is the administrator's or the API key's; empty for Open.
+	// Name is the person's or the API key's; empty for Open.
 	Name string
+	// Person is who it is, or whose API key; 0 for Open, and where there is no owner yet.
+	Person int64
+	Role   Role
+}
+
+// scope is what the caller may reach.
+func (id Identity) scope() scope.Scope {
+	if id.Role == RoleOwner {
+		return scope.Everything()
+	}
+	return scope.Of(id.Person)
 }
 
 // askEvery is how often it is asked who is calling while a request lasts.
@@ -62,7 +74,7 @@ type Guard struct {
 }
 
 // Authenticate finds out who is calling, by "Authorization: Bearer <API key>" or else by the
-// session cookie, for IdentityOf. A bad API key is answered 401, whatever else the request
+// session cookie, for IdentityOf, and puts the scope of the caller into the context. A bad API key is answered 401, whatever else the request
 // carries; a request without a good session passes as nobody's, for RefuseAPI and ToLogin. An address
 // that asks too much without being known is answered 429. A session in use is prolonged, and its
 // cookie with it. A request that lasts, such as a stream, is asked again from time to time: its context
@@ -88,12 +100,13 @@ func (g *Guard) AuthenticateOr(next http.Handler, unable func(w http.ResponseWri
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
 			go g.askAgain(ctx, cancel, r)
-			next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, identityKey{}, id)))
+			ctx = scope.In(context.WithValue(ctx, identityKey{}, id), id.scope())
+			next.ServeHTTP(w, r.WithContext(ctx))
 		case stranger && !g.Store.strangers.allow(g.Store.callerKey(r), time.Now()):
 			w.Header().Set("Retry-After", "1")
 			refuse(w, r, tooManyRequests)
 		case errors.Is(err, errNoSession):
-			next.ServeHTTP(w, r)
+			next.ServeHTTP(w, r.WithContext(scope.In(r.Context(), scope.Scope{})))
 		case stranger:
 			refuse(w, r, err)
 		default:
@@ -136,7 +149,7 @@ func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.Response
 		if public := g.PublicURL(); !ownHost(c.Host, public) || !ownHost(c.Named, public) {
 			return Identity{}, nil, hostNotLocal
 		}
-		return Identity{Kind: Open}, func(http.ResponseWriter) {}, nil
+		return Identity{Kind: Open, Role: RoleOwner}, func(http.ResponseWriter) {}, nil
 	}
 	if plain, ok := bearer(r); ok {
 		key, err := g.Store.key(r.Context(), plain)
@@ -148,7 +161,7 @@ func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.Response
 				g.complain(r, "note the use of an API key", err)
 			}
 		}
-		return Identity{Kind: ByAPIKey, Name: key.name}, touch, nil
+		return key.who, touch, nil
 	}
 	cookie, err := r.Cookie(CookieName)
 	if err != nil {
@@ -165,10 +178,10 @@ func (g *Guard) identify(r *http.Request) (id Identity, touch func(http.Response
 		}
 		if !expires.IsZero() {
 			http.SetCookie(w, g.SessionCookie(r.Context(), cookie.Value, expires))
-			g.remember(w, r, used.admin)
+			g.remember(w, r, used.who.Name)
 		}
 	}
-	return Identity{Kind: BySession, Name: used.admin}, touch, nil
+	return used.who, touch, nil
 }
 
 // ownHost reports whether host can be meant for this service alone: an address, a name

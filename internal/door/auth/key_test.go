@@ -26,7 +26,7 @@ func TestAPIKeys(t *testing.T) {
 	if !regexp.MustCompile(`^wm_[0-9a-f]{64}$`).MatchString(plain) || key.Hint != plain[len(plain)-4:] {
 		t.Errorf("made key %q with hint %q", plain, key.Hint)
 	}
-	if got := guard.bearer(t, plain); got != (auth.Identity{Kind: auth.ByAPIKey, Name: "script"}) {
+	if got := guard.bearer(t, plain); got != (auth.Identity{Kind: auth.ByAPIKey, Name: "script", Role: auth.RoleOwner}) {
 		t.Errorf("identity %+v", got)
 	}
 	wantNotStored(t, dir, plain)

@@ -32,6 +32,23 @@ var (
 	adminMissing    = reason.New("admin_missing", "{cause}: there is none yet; start Watchmark and open the setup link that it prints",
 		"{cause}：还没有管理员；请启动 Watchmark 并打开它输出的初始化链接")
 	adminNamed = reason.New("admin_named", "{cause}: the name of the administrator is {name:q}", "{cause}：管理员的名字是{name:q}")
+	// ErrPersonNotFound is returned when nobody has the id.
+	ErrPersonNotFound = reason.New("person_not_found", "there is no such person", "没有这个人").For(reason.NotFound)
+	// ErrNameTaken is returned when somebody else has the name.
+	ErrNameTaken = reason.New("person_name_taken", "somebody has this name already: choose another one", "已有人使用这个名字：请换一个").For(reason.Conflict)
+	// ErrMediaUserTaken is returned when another person is the media-server user.
+	ErrMediaUserTaken = reason.New("person_media_user_taken", "one of these media-server users belongs to somebody else: take it from that person first",
+		"其中有媒体服务器用户已属于其他人：请先从那个人移除").For(reason.Conflict)
+	// ErrOwnerStays is returned when the owner is to be removed or given another role.
+	ErrOwnerStays = reason.New("owner_stays", "the owner cannot be removed, and stays the owner", "所有者不能移除，也不能更改角色").For(reason.Conflict)
+	// ErrNotInvited is returned by Invite for somebody who is not invited.
+	ErrNotInvited = reason.New("person_not_invited", "only a person is invited: a guest does not sign in, and the owner can already",
+		"只能邀请成员：访客不登录，所有者已可登录").For(reason.Conflict)
+	// ErrBadInvitation is returned by Accept for a token that invites nobody.
+	ErrBadInvitation = reason.New("invitation_wrong", "this invitation is not valid any more: ask the owner for a new link", "邀请已失效：请向所有者索取新的链接").
+				For(reason.Unauthorized)
+	// OwnerOnly is answered to somebody who may not do what the table of package access keeps for the owner.
+	OwnerOnly = reason.New("owner_only", "Only the owner may do this.", "只有所有者可以这样做。").For(reason.Forbidden)
 	// ErrKeyTaken is returned by CreateKey when an API key has the name already.
 	ErrKeyTaken = reason.New("api_key_taken", "there is an API key with this name already: choose another name, or delete that key",
 		"已有同名的 API 密钥：请换个名字，或先删除那个密钥").For(reason.Conflict)
@@ -73,6 +90,8 @@ var (
 	nameLong        = reason.New("name_long", "has more than {most} characters", "超过 {most} 个字符")
 	nameSpaced      = reason.New("name_spaced", "remove the spaces before and after it", "请去掉首尾的空格")
 	nameUnprintable = reason.New("name_unprintable", "contains a character that cannot be shown", "含有无法显示的字符")
+	oneOwner        = reason.New("one_owner", "there is one owner: choose person or guest", "只能有一个所有者：请选择 person 或 guest")
+	roleUnknown     = reason.New("role_unknown", "choose person or guest", "请选择 person 或 guest")
 	notNetwork      = reason.New("proxy_not_network", "{entry:q} is neither an address nor a network: write it like 192.168.1.2 or 10.0.0.0/8",
 		"{entry:q}既不是地址也不是网段：写法如 192.168.1.2 或 10.0.0.0/8")
 	mappedNetwork = reason.New("proxy_mapped_network", "{entry:q} is an IPv4 network in IPv6 form: write it like 10.0.0.0/8",

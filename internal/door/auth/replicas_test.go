@@ -75,14 +75,14 @@ func TestASecondFactorIsSetUpAndUsedOnceAcrossReplicas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shown, underWay, err := other.Enrolment(t.Context()); err != nil || !underWay || shown != made {
+	if shown, underWay, err := other.Enrolment(t.Context(), owner); err != nil || !underWay || shown != made {
 		t.Errorf("the other shows %+v, %t (%v)", shown, underWay, err)
 	}
 	// The step before, so that the code of now is a fresh one.
-	if _, err := other.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now().Add(-30*time.Second)), ""); err != nil {
+	if _, err := other.ConfirmTwoFactor(t.Context(), owner, totptest.Code(made.Secret, time.Now().Add(-30*time.Second)), ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, underWay, err := one.Enrolment(t.Context()); err != nil || underWay {
+	if _, underWay, err := one.Enrolment(t.Context(), owner); err != nil || underWay {
 		t.Errorf("it is still being set up (%v)", err)
 	}
 	code := totptest.Code(made.Secret, time.Now())

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -38,28 +39,32 @@ type Enrolment struct {
 	URI    string `json:"uri" doc:"The same as an otpauth address, for a QR code."`
 }
 
-// enrolling is an Enrolment under way. There is one administrator, so there is one of it, by the name enrolled.
+// enrolling is an Enrolment under way; a person has one at a time, by the name enrolled.
 type enrolling struct {
-	Admin  int64
+	Person int64
 	Name   string
 	Secret []byte
 }
 
-const enrolled = "administrator"
+// enrolled is the name of the enrolment of a person.
+func enrolled(person int64) string { return strconv.FormatInt(person, 10) }
 
-// factor is the stored second factor of an administrator.
+// enrolmentsMost is how many people may set a second factor up at the same time.
+const enrolmentsMost = 1000
+
+// factor is the stored second factor of a person.
 type factor struct {
 	sealed   string
 	lastStep int64
 }
 
 // factorPlace is where a secret is kept, for the seal.
-func factorPlace(admin int64) string { return fmt.Sprintf("second_factors/%d/secret", admin) }
+func factorPlace(person int64) string { return fmt.Sprintf("second_factors/%d/secret", person) }
 
-// factor is that of an administrator; nil when it is off.
-func (s *Store) factor(ctx context.Context, admin int64) (*factor, error) {
+// factor is that of a person; nil when it is off.
+func (s *Store) factor(ctx context.Context, person int64) (*factor, error) {
 	var f factor
-	err := s.db.Read().QueryRowContext(ctx, `SELECT secret, last_step FROM second_factors WHERE admin_id = ?`, admin).Scan(&f.sealed, &f.lastStep)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT secret, last_step FROM second_factors WHERE person_id = ?`, person).Scan(&f.sealed, &f.lastStep)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -75,21 +80,21 @@ type proof func(ctx context.Context, tx *sql.Tx) error
 
 // prove looks at the code, one of the app or a recovery code, or whether none is needed. It returns
 // ErrCodeNeeded or ErrBadCode, and so may the proof, when somebody else was faster.
-func (s *Store) prove(ctx context.Context, admin int64, code string) (proof, error) {
-	f, err := s.factor(ctx, admin)
+func (s *Store) prove(ctx context.Context, person int64, code string) (proof, error) {
+	f, err := s.factor(ctx, person)
 	switch {
 	case err != nil:
 		return nil, err
 	case f == nil:
-		return noFactor(admin), nil
+		return noFactor(person), nil
 	case code == "":
 		return nil, ErrCodeNeeded
 	}
 	code = strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(code))
 	if len(code) == recoveryLetters {
-		return usedUp(`DELETE FROM recovery_codes WHERE admin_id = ? AND code_hash = ?`, admin, digest(code)), nil
+		return usedUp(`DELETE FROM recovery_codes WHERE person_id = ? AND code_hash = ?`, person, digest(code)), nil
 	}
-	secret, err := s.box.Open(f.sealed, factorPlace(admin))
+	secret, err := s.box.Open(f.sealed, factorPlace(person))
 	if err != nil {
 		return nil, factorUnreadable.With(err)
 	}
@@ -97,14 +102,14 @@ func (s *Store) prove(ctx context.Context, admin int64, code string) (proof, err
 	if !ok {
 		return nil, ErrBadCode
 	}
-	return usedUp(`UPDATE second_factors SET last_step = ? WHERE admin_id = ? AND secret = ? AND last_step < ?`, step, admin, f.sealed, step), nil
+	return usedUp(`UPDATE second_factors SET last_step = ? WHERE person_id = ? AND secret = ? AND last_step < ?`, step, person, f.sealed, step), nil
 }
 
 // noFactor is ErrCodeNeeded once a second factor is on.
-func noFactor(admin int64) proof {
+func noFactor(person int64) proof {
 	return func(ctx context.Context, tx *sql.Tx) error {
 		var factors int
-		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM second_factors WHERE admin_id = ?`, admin).Scan(&factors); err != nil {
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM second_factors WHERE person_id = ?`, person).Scan(&factors); err != nil {
 			return fmt.Errorf("look for a second factor: %w", err)
 		}
 		if factors > 0 {
@@ -132,11 +137,11 @@ func usedUp(statement string, args ...any) proof {
 	}
 }
 
-// TwoFactor is how the second factor of the administrator stands.
-func (s *Store) TwoFactor(ctx context.Context) (TwoFactor, error) {
+// TwoFactor is how the second factor of a person stands; 0 is the owner.
+func (s *Store) TwoFactor(ctx context.Context, person int64) (TwoFactor, error) {
 	var since, left int64
-	err := s.db.Read().QueryRowContext(ctx, `SELECT created_at, (SELECT COUNT(*) FROM recovery_codes r WHERE r.admin_id = f.admin_id)
-		FROM second_factors f ORDER BY admin_id LIMIT 1`).Scan(&since, &left)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT created_at, (SELECT COUNT(*) FROM recovery_codes r WHERE r.person_id = f.person_id)
+		FROM second_factors f WHERE f.person_id = COALESCE(?, (SELECT id FROM people WHERE role = ?))`, orNull(person), RoleOwner).Scan(&since, &left)
 	if errors.Is(err, sql.ErrNoRows) {
 		return TwoFactor{}, nil
 	}
@@ -150,19 +155,19 @@ func (s *Store) TwoFactor(ctx context.Context) (TwoFactor, error) {
 // StartTwoFactor checks the password and makes a secret for ConfirmTwoFactor, in place of one that
 // was made before. It returns ErrTwoFactorOn, or what checking a password returns.
 func (s *Store) StartTwoFactor(ctx context.Context, name, password string, v Visitor) (Enrolment, error) {
-	id, err := s.reassure(ctx, name, password, v)
+	who, err := s.reassure(ctx, name, password, v)
 	if err != nil {
 		return Enrolment{}, err
 	}
-	f, err := s.factor(ctx, id)
+	f, err := s.factor(ctx, who.id)
 	if err != nil {
 		return Enrolment{}, err
 	}
 	if f != nil {
 		return Enrolment{}, ErrTwoFactorOn
 	}
-	made := enrolling{Admin: id, Name: name, Secret: randomBytes(totpSecretBytes)}
-	if err := s.enrolments.Put(ctx, enrolled, made); err != nil {
+	made := enrolling{Person: who.id, Name: who.name, Secret: randomBytes(totpSecretBytes)}
+	if err := s.enrolments.Put(ctx, enrolled(who.id), made); err != nil {
 		return Enrolment{}, err
 	}
 	return made.shown(), nil
@@ -172,9 +177,9 @@ func (e enrolling) shown() Enrolment {
 	return Enrolment{Secret: base32Plain.EncodeToString(e.Secret), URI: totpURI(e.Name, e.Secret)}
 }
 
-// Enrolment is the second factor that is being set up; false when there is none, or no longer.
-func (s *Store) Enrolment(ctx context.Context) (e Enrolment, underWay bool, err error) {
-	made, underWay, err := s.enrolments.Find(ctx, enrolled)
+// Enrolment is the second factor that a person is setting up; false when there is none, or no longer.
+func (s *Store) Enrolment(ctx context.Context, person int64) (e Enrolment, underWay bool, err error) {
+	made, underWay, err := s.enrolments.Find(ctx, enrolled(person))
 	if err != nil || !underWay {
 		return Enrolment{}, false, err
 	}
@@ -182,13 +187,15 @@ func (s *Store) Enrolment(ctx context.Context) (e Enrolment, underWay bool, err 
 }
 
 // CancelEnrolment gives up what StartTwoFactor began.
-func (s *Store) CancelEnrolment(ctx context.Context) error { return s.enrolments.Drop(ctx, enrolled) }
+func (s *Store) CancelEnrolment(ctx context.Context, person int64) error {
+	return s.enrolments.Drop(ctx, enrolled(person))
+}
 
-// ConfirmTwoFactor turns the second factor on once the app gives the right code, ends every session
+// ConfirmTwoFactor turns the second factor of a person on once the app gives the right code, ends every session of the person
 // but that of the token keep, and returns the recovery codes, which nobody can see again. It
 // returns ErrNoEnrolment or ErrBadCode.
-func (s *Store) ConfirmTwoFactor(ctx context.Context, code, keep string) (recovery []string, err error) {
-	e, underWay, err := s.enrolments.Find(ctx, enrolled)
+func (s *Store) ConfirmTwoFactor(ctx context.Context, person int64, code, keep string) (recovery []string, err error) {
+	e, underWay, err := s.enrolments.Find(ctx, enrolled(person))
 	if err != nil {
 		return nil, err
 	}
@@ -199,25 +206,25 @@ func (s *Store) ConfirmTwoFactor(ctx context.Context, code, keep string) (recove
 	if !ok {
 		return nil, ErrBadCode
 	}
-	sealed := s.box.Seal(string(e.Secret), factorPlace(e.Admin))
+	sealed := s.box.Seal(string(e.Secret), factorPlace(e.Person))
 	recovery = newRecoveryCodes()
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `INSERT INTO second_factors (admin_id, secret, last_step, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (admin_id) DO NOTHING`,
-			e.Admin, sealed, step, time.Now().UnixMilli())
+		result, err := tx.ExecContext(ctx, `INSERT INTO second_factors (person_id, secret, last_step, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (person_id) DO NOTHING`,
+			e.Person, sealed, step, time.Now().UnixMilli())
 		if err != nil {
 			return fmt.Errorf("store the second factor: %w", err)
 		}
 		if made, err := result.RowsAffected(); err != nil || made == 0 {
 			return errors.Join(err, ErrNoEnrolment) // confirmed by another request
 		}
-		if err := storeRecoveryCodes(ctx, tx, e.Admin, recovery); err != nil {
+		if err := storeRecoveryCodes(ctx, tx, e.Person, recovery); err != nil {
 			return err
 		}
 		// Sessions from before were opened without a code.
-		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE token_hash <> ?`, digest(keep)); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE person_id = ? AND token_hash <> ?`, e.Person, digest(keep)); err != nil {
 			return fmt.Errorf("end the other sessions: %w", err)
 		}
-		return s.enrolments.ClearTx(ctx, tx)
+		return s.enrolments.DropTx(ctx, tx, enrolled(e.Person))
 	})
 	if err != nil {
 		return nil, err
@@ -228,11 +235,11 @@ func (s *Store) ConfirmTwoFactor(ctx context.Context, code, keep string) (recove
 // RenewRecoveryCodes checks the password and makes new recovery codes in place of the old ones. It
 // returns ErrTwoFactorOff, or what checking a password returns.
 func (s *Store) RenewRecoveryCodes(ctx context.Context, name, password string, v Visitor) (recovery []string, err error) {
-	id, err := s.reassure(ctx, name, password, v)
+	who, err := s.reassure(ctx, name, password, v)
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.factor(ctx, id)
+	f, err := s.factor(ctx, who.id)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +247,7 @@ func (s *Store) RenewRecoveryCodes(ctx context.Context, name, password string, v
 		return nil, ErrTwoFactorOff
 	}
 	recovery = newRecoveryCodes()
-	return recovery, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return storeRecoveryCodes(ctx, tx, id, recovery) })
+	return recovery, s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return storeRecoveryCodes(ctx, tx, who.id, recovery) })
 }
 
 // TurnOffTwoFactor checks the password and turns the second factor off. It returns ErrTwoFactorOff,
@@ -256,15 +263,11 @@ func (s *Store) TurnOffTwoFactor(ctx context.Context, name, password string, v V
 // machine. It returns ErrTwoFactorOff, or ErrUnknownAdmin as SetPassword does.
 func (s *Store) ResetTwoFactor(ctx context.Context, name string) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var id int64
-		err := tx.QueryRowContext(ctx, `SELECT id FROM admins WHERE name = ?`, name).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return unknownAdmin(ctx, tx)
-		}
+		id, err := signingIn(ctx, tx, name)
 		if err != nil {
-			return fmt.Errorf("look up the administrator: %w", err)
+			return err
 		}
-		result, err := tx.ExecContext(ctx, `DELETE FROM second_factors WHERE admin_id = ?`, id)
+		result, err := tx.ExecContext(ctx, `DELETE FROM second_factors WHERE person_id = ?`, id)
 		if err != nil {
 			return fmt.Errorf("turn the second factor off: %w", err)
 		}
@@ -284,13 +287,13 @@ func newRecoveryCodes() []string {
 	return codes
 }
 
-func storeRecoveryCodes(ctx context.Context, tx *sql.Tx, admin int64, codes []string) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM recovery_codes WHERE admin_id = ?`, admin); err != nil {
+func storeRecoveryCodes(ctx context.Context, tx *sql.Tx, person int64, codes []string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM recovery_codes WHERE person_id = ?`, person); err != nil {
 		return fmt.Errorf("remove old recovery codes: %w", err)
 	}
 	for _, code := range codes {
 		plain := strings.ToUpper(strings.ReplaceAll(code, "-", ""))
-		if _, err := tx.ExecContext(ctx, `INSERT INTO recovery_codes (admin_id, code_hash) VALUES (?, ?)`, admin, digest(plain)); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO recovery_codes (person_id, code_hash) VALUES (?, ?)`, person, digest(plain)); err != nil {
 			return fmt.Errorf("store recovery codes: %w", err)
 		}
 	}

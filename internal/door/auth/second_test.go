@@ -29,7 +29,7 @@ func secondFactor(t *testing.T, store *auth.Store) (secret string, recovery []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	if recovery, err = store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), ""); err != nil {
+	if recovery, err = store.ConfirmTwoFactor(t.Context(), owner, totptest.Code(made.Secret, time.Now()), ""); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(time.Minute)
@@ -51,7 +51,7 @@ func TestSecondFactorIsAskedForOnceItIsConfirmed(t *testing.T) {
 		store, d := withAdmin(t, dir, defaultPolicy)
 		before, _ := login(t, store)
 		wantErr(t, second(store.StartTwoFactor(t.Context(), admin, "not the password", auth.Visitor{Addr: here})), auth.ErrBadCredentials)
-		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), "123456", "")), auth.ErrNoEnrolment)
+		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), owner, "123456", "")), auth.ErrNoEnrolment)
 		made, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})
 		if err != nil {
 			t.Fatal(err)
@@ -60,9 +60,9 @@ func TestSecondFactorIsAskedForOnceItIsConfirmed(t *testing.T) {
 			t.Errorf("the address is %s", made.URI)
 		}
 		wantErr(t, with(t, store, ""), nil) // it is not on yet
-		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), "000000", "")), auth.ErrBadCode)
+		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), owner, "000000", "")), auth.ErrBadCode)
 		keep, _ := login(t, store)
-		recovery, err := store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), keep)
+		recovery, err := store.ConfirmTwoFactor(t.Context(), owner, totptest.Code(made.Secret, time.Now()), keep)
 		if err != nil || len(recovery) != 10 {
 			t.Fatalf("the recovery codes are %v: %v", recovery, err)
 		}
@@ -70,7 +70,7 @@ func TestSecondFactorIsAskedForOnceItIsConfirmed(t *testing.T) {
 		if guard.call(t, keep) != auth.BySession || guard.call(t, before) != "" || countSessions(t, d) != 1 {
 			t.Error("not only the session that confirmed is left")
 		}
-		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), keep)), auth.ErrNoEnrolment)
+		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), owner, totptest.Code(made.Secret, time.Now()), keep)), auth.ErrNoEnrolment)
 		wantErr(t, second(store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here})), auth.ErrTwoFactorOn)
 
 		wantErr(t, with(t, store, ""), auth.ErrCodeNeeded)
@@ -79,7 +79,7 @@ func TestSecondFactorIsAskedForOnceItIsConfirmed(t *testing.T) {
 		now := totptest.Code(made.Secret, time.Now())
 		wantErr(t, with(t, store, now[:3]+" "+now[3:]), nil)
 		wantErr(t, with(t, store, now), auth.ErrBadCode) // a code is good once
-		if state, err := store.TwoFactor(t.Context()); err != nil || !state.On || state.RecoveryCodes != 10 {
+		if state, err := store.TwoFactor(t.Context(), owner); err != nil || !state.On || state.RecoveryCodes != 10 {
 			t.Errorf("it stands %+v: %v", state, err)
 		}
 		for _, secret := range recovery {
@@ -116,7 +116,7 @@ func TestRecoveryCodeIsGoodOnce(t *testing.T) {
 		wantErr(t, with(t, store, " "+strings.ToUpper(recovery[0])), nil)
 		wantErr(t, with(t, store, recovery[0]), auth.ErrBadCode)
 		wantErr(t, with(t, store, recovery[1]), nil)
-		if state, err := store.TwoFactor(t.Context()); err != nil || state.RecoveryCodes != 8 {
+		if state, err := store.TwoFactor(t.Context(), owner); err != nil || state.RecoveryCodes != 8 {
 			t.Errorf("it stands %+v: %v", state, err)
 		}
 		wantErr(t, second(store.RenewRecoveryCodes(t.Context(), admin, "not the password", auth.Visitor{Addr: here})), auth.ErrBadCredentials)
@@ -176,7 +176,7 @@ func TestSignInUnderWayNeedsTheCodeToo(t *testing.T) {
 		}()
 		synctest.Wait()
 		go func() {
-			confirmed <- second(store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), ""))
+			confirmed <- second(store.ConfirmTwoFactor(t.Context(), owner, totptest.Code(made.Secret, time.Now()), ""))
 		}()
 		synctest.Wait() // it waits to write
 		go func() { ended <- with(t, store, "") }()
@@ -230,19 +230,19 @@ func TestEnrolmentEndsByItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if shown, ok, err := store.Enrolment(t.Context()); !ok || shown != made {
+		if shown, ok, err := store.Enrolment(t.Context(), owner); !ok || shown != made {
 			t.Errorf("%+v is shown (%v)", shown, err)
 		}
 		pass(t, d, 16*time.Minute)
-		if _, ok, err := store.Enrolment(t.Context()); ok || err != nil {
+		if _, ok, err := store.Enrolment(t.Context(), owner); ok || err != nil {
 			t.Error("it is shown for ever")
 		}
-		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), "")), auth.ErrNoEnrolment)
+		wantErr(t, second(store.ConfirmTwoFactor(t.Context(), owner, totptest.Code(made.Secret, time.Now()), "")), auth.ErrNoEnrolment)
 		if _, err := store.StartTwoFactor(t.Context(), admin, password, auth.Visitor{Addr: here}); err != nil {
 			t.Fatal(err)
 		}
-		wantErr(t, store.CancelEnrolment(t.Context()), nil)
-		if _, ok, err := store.Enrolment(t.Context()); ok || err != nil {
+		wantErr(t, store.CancelEnrolment(t.Context(), owner), nil)
+		if _, ok, err := store.Enrolment(t.Context(), owner); ok || err != nil {
 			t.Error("given up, it is shown")
 		}
 	})
@@ -256,7 +256,7 @@ func TestRecoveryCodeWorksWithoutTheSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err := store.ConfirmTwoFactor(t.Context(), totptest.Code(made.Secret, time.Now()), "")
+	recovery, err := store.ConfirmTwoFactor(t.Context(), owner, totptest.Code(made.Secret, time.Now()), "")
 	if err != nil {
 		t.Fatal(err)
 	}

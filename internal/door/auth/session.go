@@ -28,6 +28,8 @@ type Visitor struct {
 // Opened is a session with a token that never existed before, when it ends unless it is used, and the
 // value for the DeviceCookie of its browser.
 type Opened struct {
+	// Name is that of the person, as it is stored.
+	Name    string
 	Token   string
 	Expires time.Time
 	Device  string
@@ -36,22 +38,22 @@ type Opened struct {
 // Login checks the name, the password and, where the second factor is on, a code of the app or a
 // recovery code, and opens a session. It returns ErrBadCredentials, ErrCodeNeeded when the password
 // is right and code is empty, ErrBadCode, or a *LockedError after too many failures of the
-// address or with the name, whether the password is right or not. A browser in which the administrator has signed in before has a
-// count of its own.
+// address or with the name, whether the password is right or not. A browser in which the person has signed in before has a
+// count of its own. A guest cannot sign in.
 func (s *Store) Login(ctx context.Context, name, password, code string, v Visitor) (Opened, error) {
-	id, hash, err := s.verify(ctx, name, password, v)
+	who, err := s.verify(ctx, name, password, v)
 	if err != nil {
 		return Opened{}, err
 	}
 	var opened Opened
 	_, doors := s.doors(name, v)
-	p, err := s.prove(ctx, id, code)
+	p, err := s.prove(ctx, who.id, code)
 	if err == nil {
-		opened, err = s.openSession(ctx, id, hash, "", p, doors, v)
+		opened, err = s.openSession(ctx, who, "", p, doors, v)
 	}
 	switch {
 	case err == nil:
-		opened.Device = s.deviceOf(v.Device, name)
+		opened.Device = s.deviceOf(v.Device, who.name)
 	case errors.Is(err, ErrCodeNeeded): // the password was right; to forgive everything would let codes be guessed for ever
 		err = errors.Join(err, s.door.withdraw(ctx, doors...))
 	}
@@ -80,30 +82,29 @@ func (s *Store) Begin(v Visitor) error {
 	return nil
 }
 
-// Enter opens a session of the administrator for somebody whom a provider vouches for. via is one of
+// Enter opens a session of the owner for somebody whom a provider vouches for. via is one of
 // Policy.Entries: the session ends when that is no longer among them. It returns ErrNoAdmin while
 // nobody has set the service up.
 func (s *Store) Enter(ctx context.Context, via string, v Visitor) (Opened, error) {
-	var id int64
-	var name, hash string
-	err := s.db.Read().QueryRowContext(ctx, `SELECT id, name, password_hash FROM admins ORDER BY id LIMIT 1`).Scan(&id, &name, &hash)
+	var who credentials
+	err := s.db.Read().QueryRowContext(ctx, `SELECT id, name, password_hash FROM people WHERE role = ?`, RoleOwner).Scan(&who.id, &who.name, &who.hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Opened{}, ErrNoAdmin
 	}
 	if err != nil {
-		return Opened{}, fmt.Errorf("look up the administrator: %w", err)
+		return Opened{}, fmt.Errorf("look up the owner: %w", err)
 	}
 	_, doors := s.doors("", v)
-	opened, err := s.openSession(ctx, id, hash, via, nil, doors, v)
+	opened, err := s.openSession(ctx, who, via, nil, doors, v)
 	if err == nil {
-		opened.Device = s.deviceOf(v.Device, name)
+		opened.Device = s.deviceOf(v.Device, who.name)
 	}
 	return opened, err
 }
 
 // openSession opens a session, has p count, which is nil where nothing more is to be proved, and removes
-// sessions that ended, the one that the browser had, and the failures of doors. A password changed since hash was read opens nothing.
-func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, p proof, doors []string, v Visitor) (Opened, error) {
+// sessions that ended, the one that the browser had, and the failures of doors. A password changed since who was read opens nothing.
+func (s *Store) openSession(ctx context.Context, who credentials, via string, p proof, doors []string, v Visitor) (Opened, error) {
 	token, now := newToken(), time.Now()
 	expires := now.Add(s.policy().SessionLife)
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -115,9 +116,9 @@ func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, 
 				return err
 			}
 		}
-		result, err := tx.ExecContext(ctx, `INSERT INTO sessions (token_hash, admin_id, created_at, seen_at, expires_at, user_agent, remote, via)
-			SELECT ?, id, ?, ?, ?, ?, ?, ? FROM admins WHERE id = ? AND password_hash = ?`,
-			digest(token), now.UnixMilli(), now.UnixMilli(), expires.UnixMilli(), cleanUserAgent(v.UserAgent), remoteText(v.Addr), via, admin, hash)
+		result, err := tx.ExecContext(ctx, `INSERT INTO sessions (token_hash, person_id, created_at, seen_at, expires_at, user_agent, remote, via)
+			SELECT ?, id, ?, ?, ?, ?, ?, ? FROM people WHERE id = ? AND password_hash = ? AND role IN (?, ?)`,
+			digest(token), now.UnixMilli(), now.UnixMilli(), expires.UnixMilli(), cleanUserAgent(v.UserAgent), remoteText(v.Addr), via, who.id, who.hash, RoleOwner, RolePerson)
 		if err != nil {
 			return fmt.Errorf("open a session: %w", err)
 		}
@@ -133,56 +134,68 @@ func (s *Store) openSession(ctx context.Context, admin int64, hash, via string, 
 	if err != nil {
 		return Opened{}, err
 	}
-	return Opened{Token: token, Expires: expires}, nil
+	return Opened{Name: who.name, Token: token, Expires: expires}, nil
 }
 
-// ChangePassword checks the old password, sets the new one, ends all sessions and opens another. It
+// ChangePassword checks the old password, sets the new one, ends all sessions of the person and opens another. It
 // returns what checking a password returns, or a *reason.FieldError for the new one.
 func (s *Store) ChangePassword(ctx context.Context, name, before, after string, v Visitor) (Opened, error) {
-	if _, err := s.reassure(ctx, name, before, v); err != nil {
-		return Opened{}, err
-	}
-	if err := s.SetPassword(ctx, name, after); err != nil {
-		return Opened{}, err
-	}
-	id, hash, err := s.credentials(ctx, name)
+	who, err := s.reassure(ctx, name, before, v)
 	if err != nil {
 		return Opened{}, err
 	}
-	opened, err := s.openSession(ctx, id, hash, "", nil, nil, v)
-	opened.Device = s.deviceOf(v.Device, name)
+	if err := checkPassword(after); err != nil {
+		return Opened{}, err
+	}
+	hash, err := s.hasher.hash(ctx, after)
+	if err != nil {
+		return Opened{}, err
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return setHash(ctx, tx, who.id, hash) })
+	if err != nil {
+		return Opened{}, err
+	}
+	who.hash = hash
+	opened, err := s.openSession(ctx, who, "", nil, nil, v)
+	opened.Device = s.deviceOf(v.Device, who.name)
 	return opened, err
 }
 
 // reassure is verify for somebody who is signed in already.
-func (s *Store) reassure(ctx context.Context, name, password string, v Visitor) (id int64, err error) {
-	id, _, err = s.verify(ctx, name, password, v)
+func (s *Store) reassure(ctx context.Context, name, password string, v Visitor) (who credentials, err error) {
+	who, err = s.verify(ctx, name, password, v)
 	if err == nil {
 		_, doors := s.doors(name, v)
 		err = s.door.withdraw(ctx, doors...)
 	}
-	return id, err
+	return who, err
 }
 
-// verify is the id and the password hash of the administrator whose name and password these are. The
+// verify is the person whose name and password these are. The
 // attempt stays counted as failed until the caller forgives or withdraws it.
-func (s *Store) verify(ctx context.Context, name, password string, v Visitor) (id int64, hash string, err error) {
+func (s *Store) verify(ctx context.Context, name, password string, v Visitor) (who credentials, err error) {
 	own, doors := s.doors(name, v)
 	if err := s.door.knock(ctx, s.policy(), own, doors...); err != nil {
-		return 0, "", err
+		return credentials{}, err
 	}
-	id, hash, err = s.credentials(ctx, name)
+	who, err = s.credentials(ctx, name)
 	if err != nil {
-		return 0, "", err
+		return credentials{}, err
 	}
-	right, err := s.hasher.matches(ctx, hash, password)
+	right, err := s.hasher.matches(ctx, who.hash, password)
 	if err != nil {
-		return 0, "", err
+		return credentials{}, err
 	}
 	if !right {
-		return 0, "", ErrBadCredentials
+		return credentials{}, ErrBadCredentials
 	}
-	return id, hash, nil
+	return who, nil
+}
+
+// credentials are what somebody who signs in is compared with.
+type credentials struct {
+	id         int64
+	name, hash string
 }
 
 // Locked is whom too many failed attempts keep out at the moment, an address, a name or a browser, and
@@ -191,16 +204,17 @@ func (s *Store) Locked(ctx context.Context) (who string, until time.Time, err er
 	return s.door.locked(ctx, s.policy())
 }
 
-// credentials are the id and the password hash behind the name; the decoy for an unknown one.
-func (s *Store) credentials(ctx context.Context, name string) (id int64, hash string, err error) {
-	err = s.db.Read().QueryRowContext(ctx, `SELECT id, password_hash FROM admins WHERE name = ?`, name).Scan(&id, &hash)
+// credentials are those of the person with the name; the decoy where nobody with a password has it, or who has may not sign in.
+func (s *Store) credentials(ctx context.Context, name string) (who credentials, err error) {
+	err = s.db.Read().QueryRowContext(ctx, `SELECT id, name, password_hash FROM people WHERE lower(name) = ? AND role IN (?, ?) AND password_hash <> ''`,
+		folded(name), RoleOwner, RolePerson).Scan(&who.id, &who.name, &who.hash)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, s.decoy, nil
+		return credentials{hash: s.decoy}, nil
 	}
 	if err != nil {
-		return 0, "", fmt.Errorf("look up the administrator: %w", err)
+		return credentials{}, fmt.Errorf("look up who signs in: %w", err)
 	}
-	return id, hash, nil
+	return who, nil
 }
 
 func cleanUserAgent(ua string) string {
@@ -225,9 +239,10 @@ func (s *Store) Logout(ctx context.Context, token string) error {
 	})
 }
 
-func endSessions(ctx context.Context, tx *sql.Tx) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM sessions`); err != nil {
-		return fmt.Errorf("end all sessions: %w", err)
+// endSessions ends all sessions of a person.
+func endSessions(ctx context.Context, tx *sql.Tx, person int64) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE person_id = ?`, person); err != nil {
+		return fmt.Errorf("end the sessions of a person: %w", err)
 	}
 	return nil
 }
@@ -235,7 +250,7 @@ func endSessions(ctx context.Context, tx *sql.Tx) error {
 // session is an open session.
 type session struct {
 	tokenHash string
-	admin     string
+	who       Identity
 	seen      time.Time
 }
 
@@ -247,11 +262,12 @@ func (s *Store) session(ctx context.Context, token string) (session, error) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return session{}, errNoSession
 	}
-	found := session{tokenHash: digest(token)}
+	found := session{tokenHash: digest(token), who: Identity{Kind: BySession}}
 	var seen, expires int64
 	var via string
-	err := s.db.Read().QueryRowContext(ctx, `SELECT a.name, s.seen_at, s.expires_at, s.via
-		FROM sessions s JOIN admins a ON a.id = s.admin_id WHERE s.token_hash = ?`, found.tokenHash).Scan(&found.admin, &seen, &expires, &via)
+	err := s.db.Read().QueryRowContext(ctx, `SELECT p.id, p.name, p.role, s.seen_at, s.expires_at, s.via
+		FROM sessions s JOIN people p ON p.id = s.person_id WHERE s.token_hash = ?`, found.tokenHash).
+		Scan(&found.who.Person, &found.who.Name, &found.who.Role, &seen, &expires, &via)
 	if errors.Is(err, sql.ErrNoRows) {
 		return session{}, errNoSession
 	}
@@ -266,6 +282,9 @@ func (s *Store) session(ctx context.Context, token string) (session, error) {
 		return session{}, errNoSession
 	}
 	if via != "" && !slices.Contains(policy.Entries, via) {
+		return session{}, errNoSession
+	}
+	if !found.who.Role.signsIn() {
 		return session{}, errNoSession
 	}
 	return found, nil

@@ -17,7 +17,7 @@ import (
 func storeHash(t *testing.T, d *db.DB, hash string) {
 	t.Helper()
 	err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE admins SET password_hash = ?`, hash)
+		_, err := tx.ExecContext(ctx, `UPDATE people SET password_hash = ?`, hash)
 		return err
 	})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package auth keeps strangers out: the administrator and the first-start setup,
-// the second factor, sessions of browsers, API keys of scripts, the lockout after
+// Package auth keeps strangers out, and people from what is not theirs: the owner and the first-start setup, people and their
+// invitations, the second factor, sessions of browsers, API keys of scripts, the lockout after
 // repeated failures, and the HTTP middleware that asks for all of them.
 //
 // What it promises: the database holds no password, session token, API key or recovery
@@ -7,7 +7,7 @@
 // the secret of the second factor sealed; a code is good once; every
 // request looks them up anew, so a password changed or a key made by the command
 // line counts at once in the running service; guessing is bounded per address, per
-// name and over all, and by itself in a browser of the administrator's, whom strangers so
+// name and over all, and by itself in a browser in which somebody has signed in before, whom strangers so
 // cannot shut out. Sign-ins, codes and failures count for all replicas together.
 package auth
 
@@ -37,7 +37,7 @@ type Policy struct {
 	Entries []string
 }
 
-// Store keeps the administrator, sessions, API keys and failed attempts in the database. It is safe for concurrent use.
+// Store keeps people, sessions, API keys and failed attempts in the database. It is safe for concurrent use.
 type Store struct {
 	db        *db.DB
 	box       Sealer
@@ -67,7 +67,7 @@ func NewStore(d *db.DB, box Sealer, policy func() Policy) *Store {
 		starts:     NewAllowances(startBurst, 1/startWait.Seconds()),
 		setups:     tickets.New[setupLink](d, box, "setup", setupLife, setupsMost),
 		setupToken: newToken(),
-		enrolments: tickets.New[enrolling](d, box, "second_factor", enrolmentLife, 1),
+		enrolments: tickets.New[enrolling](d, box, "second_factor", enrolmentLife, enrolmentsMost),
 	}
 }
 
@@ -97,7 +97,7 @@ func digest(token string) string {
 
 const maxName = 100
 
-// checkName holds the rule for names of the administrator and of API keys.
+// checkName holds the rule for names of people and of API keys.
 func checkName(name string) error {
 	if !utf8.ValidString(name) {
 		return reason.At("name", notUTF8)

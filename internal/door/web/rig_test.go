@@ -146,10 +146,10 @@ func newRig(t testing.TB, options ...option) *rig {
 		PublicURL: func(context.Context) string { return g.server.URL + g.base },
 		Viewer: func(r *http.Request) (auth.Identity, bool) {
 			if g.open {
-				return auth.Identity{Kind: auth.Open}, true
+				return auth.Identity{Kind: auth.Open, Role: auth.RoleOwner}, true
 			}
 			cookie, err := r.Cookie(auth.CookieName)
-			return auth.Identity{Kind: auth.BySession, Name: "mira"}, err == nil && cookie.Value == sessionValue
+			return auth.Identity{Kind: auth.BySession, Name: "mira", Role: auth.RoleOwner}, err == nil && cookie.Value == sessionValue
 		},
 		ToLogin: func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
 		SubjectURL: func(id catalog.SubjectID) string {
@@ -249,8 +249,10 @@ func (g *rig) groups() web.Groups {
 		Settings: web.Settings{
 			Differing: func(context.Context) ([]string, error) { return g.differing, nil },
 			Settings:  g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
-			TwoFactor: func(context.Context) (auth.TwoFactor, error) { return g.twoFactor, nil },
-			Enrolment: func(context.Context) (auth.Enrolment, bool, error) { return g.enrolment, g.enrolment.URI != "", nil },
+			TwoFactor: func(context.Context, int64) (auth.TwoFactor, error) { return g.twoFactor, nil },
+			Enrolment: func(context.Context, int64) (auth.Enrolment, bool, error) {
+				return g.enrolment, g.enrolment.URI != "", nil
+			},
 		},
 		Debug: web.Debug{Accounts: g.accounts, Requests: g.log, Settings: g.settings, Lines: g.logs, Match: g.testMatch, Network: func() []diagnose.Result {
 			g.mu.Lock()

@@ -23,9 +23,9 @@ type Settings struct {
 	Differing func(context.Context) ([]string, error)
 	Backups   func() backup.Status
 	Provider  func(context.Context) (oidc.Status, error) // of OpenID Connect
-	// TwoFactor is the state of codes at sign-in, and Enrolment the one that is being set up, if any.
-	TwoFactor func(context.Context) (auth.TwoFactor, error)
-	Enrolment func(context.Context) (auth.Enrolment, bool, error)
+	// TwoFactor is the state of codes at a person's sign-in, and Enrolment the one that is being set up, if any.
+	TwoFactor func(ctx context.Context, person int64) (auth.TwoFactor, error)
+	Enrolment func(ctx context.Context, person int64) (auth.Enrolment, bool, error)
 	// APIKeys lists the API keys, without the keys themselves.
 	APIKeys func(context.Context) ([]auth.Key, error)
 }
@@ -292,10 +292,10 @@ func (g Settings) access(r *request) (content, error) {
 	if page.Keys, err = g.APIKeys(r.Context()); err != nil {
 		return content{}, err
 	}
-	if page.TwoFactor, err = g.TwoFactor(r.Context()); err != nil {
+	if page.TwoFactor, err = g.TwoFactor(r.Context(), r.viewer.Person); err != nil {
 		return content{}, err
 	}
-	made, underWay, err := g.Enrolment(r.Context())
+	made, underWay, err := g.Enrolment(r.Context(), r.viewer.Person)
 	if err != nil {
 		return content{}, err
 	}

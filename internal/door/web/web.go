@@ -134,7 +134,7 @@ func New(c Config, g Groups) (Pages, error) {
 	}
 	icon, err := s.assetURL("icon.svg")
 	fail := func(w http.ResponseWriter, r *http.Request, err error) { s.fail(w, s.asked(r), err) }
-	return Pages{mux, fail, stylesheet, icon}, err
+	return Pages{s.admit(mux), fail, stylesheet, icon}, err
 }
 
 // request is the request for a page.
@@ -203,11 +203,18 @@ func (s *site) asked(plain *http.Request) *request {
 	return &request{Request: plain, site: s, words: s.texts.in(string(bilingual.Asked(plain)))}
 }
 
+// requestOf is a request with who sends it.
+func (s *site) requestOf(plain *http.Request) *request {
+	r := s.asked(plain)
+	r.viewer, r.signedIn = s.Viewer(plain)
+	return r
+}
+
 // page is the handler of a page.
 func (s *site) page(p page, at location) http.HandlerFunc {
 	return func(w http.ResponseWriter, plain *http.Request) {
-		r := s.asked(plain)
-		if r.viewer, r.signedIn = s.Viewer(plain); !r.signedIn && !p.open && !p.Document {
+		r := s.requestOf(plain)
+		if !r.signedIn && !p.open && !p.Document {
 			s.ToLogin(w, plain)
 			return
 		}

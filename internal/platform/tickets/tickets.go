@@ -149,12 +149,15 @@ func (k *Kind[T]) Drop(ctx context.Context, name string) error {
 		return err // what is over goes with the next ticket
 	}
 	// Shared: one statement.
-	return k.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM tickets WHERE hash = ?`, k.hash(name)); err != nil {
-			return fmt.Errorf("remove a ticket: %w", err)
-		}
-		return nil
-	})
+	return k.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error { return k.DropTx(ctx, tx, name) })
+}
+
+// DropTx is Drop within tx.
+func (k *Kind[T]) DropTx(ctx context.Context, tx *sql.Tx, name string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM tickets WHERE hash = ?`, k.hash(name)); err != nil {
+		return fmt.Errorf("remove a ticket: %w", err)
+	}
+	return nil
 }
 
 // Clear removes all of the kind.

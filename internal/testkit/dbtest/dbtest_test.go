@@ -15,7 +15,7 @@ func TestEachTestHasAnEmptyDatabase(t *testing.T) {
 			dir := dbtest.Folder(t)
 			d := dbtest.OpenIn(t, dir)
 			var seen [3]int64
-			if err := dbtest.OpenIn(t, dir).Read().QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM settings), (SELECT COUNT(*) FROM notification_rules), (SELECT COUNT(*) FROM admins)`).
+			if err := dbtest.OpenIn(t, dir).Read().QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM settings), (SELECT COUNT(*) FROM notification_rules), (SELECT COUNT(*) FROM people)`).
 				Scan(&seen[0], &seen[1], &seen[2]); err != nil || seen != [3]int64{0, 1, 0} {
 				t.Errorf("it holds %v (%v)", seen, err)
 			}
@@ -27,7 +27,7 @@ func TestEachTestHasAnEmptyDatabase(t *testing.T) {
 					return err
 				}
 				var id int64
-				err := tx.QueryRowContext(ctx, `INSERT INTO admins (name, password_hash, created_at, updated_at) VALUES ('mira', '', 0, 0) RETURNING id`).Scan(&id)
+				err := tx.QueryRowContext(ctx, `INSERT INTO people (name, password_hash, created_at, updated_at) VALUES ('mira', '', 0, 0) RETURNING id`).Scan(&id)
 				if id != 1 {
 					t.Errorf("the first row has the number %d", id)
 				}

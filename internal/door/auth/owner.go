@@ -11,9 +11,9 @@ import (
 	"watchmark/internal/platform/db"
 )
 
-// NeedsSetup tells whether there is no administrator yet.
+// NeedsSetup tells whether there is no owner yet.
 func (s *Store) NeedsSetup(ctx context.Context) (bool, error) {
-	name, err := adminName(ctx, s.db.Read())
+	name, err := ownerName(ctx, s.db.Read())
 	return name == "", err
 }
 
@@ -28,7 +28,7 @@ type setupLink struct{}
 
 // SetupToken is the token that Setup wants, at whatever replica, to be shown in the one-time setup link.
 // It is one of this process; where no other replica is, those of earlier ones are good no more. The error is ErrSetupDone once
-// there is an administrator.
+// there is an owner.
 func (s *Store) SetupToken(ctx context.Context) (string, error) {
 	needed, err := s.NeedsSetup(ctx)
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Store) SetupToken(ctx context.Context) (string, error) {
 	return s.setupToken, s.setups.Put(ctx, s.setupToken, setupLink{})
 }
 
-// Setup creates the administrator. Of two callers at the same moment one succeeds.
-// It returns ErrSetupDone when there is an administrator, ErrBadSetupToken, a *LockedError
+// Setup creates the owner. Of two callers at the same moment one succeeds.
+// It returns ErrSetupDone when there is an owner, ErrBadSetupToken, a *LockedError
 // after too many wrong tokens of the remote address, or a *reason.FieldError for the name (1 to
 // 100 characters) or the password (10 to 200 characters).
 func (s *Store) Setup(ctx context.Context, token, name, password string, remote netip.Addr) error {
@@ -88,7 +88,7 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 		return err
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		existing, err := adminName(ctx, tx)
+		existing, err := ownerName(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -96,18 +96,18 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 			return ErrSetupDone
 		}
 		now := time.Now().UnixMilli()
-		_, err = tx.ExecContext(ctx, `INSERT INTO admins (name, password_hash, created_at, updated_at) VALUES (?, ?, ?, ?)`,
-			name, hash, now, now)
+		_, err = tx.ExecContext(ctx, `INSERT INTO people (name, role, password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?)`,
+			name, RoleOwner, hash, now, now)
 		if err != nil {
-			return fmt.Errorf("create the administrator: %w", err)
+			return fmt.Errorf("create the owner: %w", err)
 		}
 		return s.setups.ClearTx(ctx, tx)
 	})
 }
 
-// SetPassword gives the administrator a new password, ends all sessions and forgets all failed attempts. It returns a
+// SetPassword gives a person a new password, ends the person's sessions and forgets all failed attempts. It returns a
 // *reason.FieldError for the password, or ErrUnknownAdmin when nobody has the name; the text then tells
-// the right name, so it is for the owner of the machine only.
+// the owner's name, so it is for the owner of the machine only.
 func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	if err := checkPassword(password); err != nil {
 		return err
@@ -117,43 +117,51 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 		return err
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `UPDATE admins SET password_hash = ?, updated_at = ? WHERE name = ?`,
-			hash, time.Now().UnixMilli(), name)
+		id, err := signingIn(ctx, tx, name)
 		if err != nil {
-			return fmt.Errorf("store the new password: %w", err)
+			return err
 		}
-		changed, err := result.RowsAffected()
-		if err != nil {
-			return fmt.Errorf("store the new password: %w", err)
-		}
-		if changed == 0 {
-			return unknownAdmin(ctx, tx)
-		}
-		if err := endSessions(ctx, tx); err != nil {
+		if err := setHash(ctx, tx, id, hash); err != nil {
 			return err
 		}
 		return forgiveAll(ctx, tx)
 	})
 }
 
-// unknownAdmin is ErrUnknownAdmin with what to do.
-func unknownAdmin(ctx context.Context, tx *sql.Tx) error {
-	right, err := adminName(ctx, tx)
+// setHash gives a person a new password within tx, and ends the person's sessions.
+func setHash(ctx context.Context, tx *sql.Tx, person int64, hash string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE people SET password_hash = ?, updated_at = ? WHERE id = ?`, hash, time.Now().UnixMilli(), person)
 	if err != nil {
-		return err
+		return fmt.Errorf("store the new password: %w", err)
 	}
-	if right == "" {
-		return adminMissing.With(ErrUnknownAdmin)
-	}
-	return adminNamed.With(ErrUnknownAdmin, right)
+	return endSessions(ctx, tx, person)
 }
 
-// adminName is the name of the administrator, empty when there is none.
-func adminName(ctx context.Context, q db.Querier) (string, error) {
+// signingIn is the person of that name who may sign in, or ErrUnknownAdmin with what to do.
+func signingIn(ctx context.Context, tx *sql.Tx, name string) (id int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT id FROM people WHERE lower(name) = ? AND role IN (?, ?)`, folded(name), RoleOwner, RolePerson).Scan(&id)
+	if err == nil {
+		return id, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("look up a person: %w", err)
+	}
+	right, err := ownerName(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	if right == "" {
+		return 0, adminMissing.With(ErrUnknownAdmin)
+	}
+	return 0, adminNamed.With(ErrUnknownAdmin, right)
+}
+
+// ownerName is the name of the owner, empty when there is none.
+func ownerName(ctx context.Context, q db.Querier) (string, error) {
 	var name string
-	err := q.QueryRowContext(ctx, `SELECT name FROM admins ORDER BY id LIMIT 1`).Scan(&name)
+	err := q.QueryRowContext(ctx, `SELECT name FROM people WHERE role = ?`, RoleOwner).Scan(&name)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("look for the administrator: %w", err)
+		return "", fmt.Errorf("look for the owner: %w", err)
 	}
 	return name, nil
 }

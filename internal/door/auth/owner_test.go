@@ -159,7 +159,7 @@ func TestSetPasswordWithoutAdministrator(t *testing.T) {
 func TestPasswordHashCarriesItsParameters(t *testing.T) {
 	store, d := withAdmin(t, t.TempDir(), defaultPolicy)
 	var hash string
-	if err := d.Read().QueryRow(`SELECT password_hash FROM admins`).Scan(&hash); err != nil {
+	if err := d.Read().QueryRow(`SELECT password_hash FROM people`).Scan(&hash); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(auth.ServiceHash, "$argon2id$v=19$m=19456,t=2,p=1$") || !strings.HasPrefix(hash, "$argon2id$v=19$m=64,t=2,p=1$") {

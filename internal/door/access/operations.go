@@ -1,0 +1,281 @@
+package access
+
+// operations are all operations of the API by their id in the OpenAPI document, in its chapters.
+var operations = map[string]Rule{
+	// Accounts
+	"activate-account":    ownerOnly,
+	"add-media-user-name": ownerOnly,
+	"change-account":      ownOf(Account),
+	"create-account":      own,
+	"delete-account":      ownOf(Account),
+	"finish-oauth":        ownerOnly,
+	"get-account":         ownOf(Account),
+	"heed-user":           ownerOnly,
+	"ignore-user":         ownerOnly,
+	"list-accounts":       own,
+	"list-ignored-users":  ownerOnly,
+	"start-oauth":         ownerOnly,
+	"test-account":        ownOf(Account),
+
+	// Archive
+	"cancel-archive-import": ownerOnly,
+	"get-archive-log":       ownerOnly,
+	"get-archive-status":    ownerOnly,
+	"get-archive-subject":   ownerOnly,
+	"list-airing":           ownerOnly,
+	"search-archive":        ownerOnly,
+	"stream-archive-import": ownerOnly,
+	"update-archive":        ownerOnly,
+	"upload-archive":        ownerOnly,
+
+	// Backups
+	"delete-backup":   ownerOnly,
+	"download-backup": ownerOnly,
+	"list-backups":    ownerOnly,
+	"make-backup":     ownerOnly,
+
+	// Blocked keywords
+	"create-blocked-keyword":  ownerOnly,
+	"delete-blocked-keyword":  ownerOnly,
+	"get-blocked-keyword":     ownerOnly,
+	"list-blocked-keywords":   ownerOnly,
+	"replace-blocked-keyword": ownerOnly,
+
+	// Candidates
+	"confirm-pending-candidate": ownerOnly,
+	"delete-pending-candidate":  ownerOnly,
+	"get-pending-candidate":     ownerOnly,
+	"list-pending-candidates":   ownerOnly,
+	"reject-pending-candidate":  ownerOnly,
+	"undo-pending-candidate":    ownerOnly,
+
+	// Diagnostics
+	"diagnose-network": ownerOnly,
+	"get-diagnostics":  ownerOnly,
+	"list-logs":        ownerOnly,
+	"stream-logs":      ownerOnly,
+	"test-host":        ownerOnly,
+	"test-proxy":       ownerOnly,
+
+	// ID table
+	"get-dataset-status": ownerOnly,
+	"get-idmap-status":   ownerOnly,
+	"refresh-dataset":    ownerOnly,
+	"update-idmap":       ownerOnly,
+
+	// Import
+	"get-import-server": ownerOnly,
+	"import-file":       ownerOnly,
+	"preview-import":    ownerOnly,
+	"run-import":        ownerOnly,
+
+	// Language model
+	"get-llm-usage": ownerOnly,
+	"test-llm":      ownerOnly,
+
+	// Login
+	"accept-invitation":     everybody,
+	"cancel-two-factor":     own,
+	"change-password":       own,
+	"confirm-two-factor":    own,
+	"create-api-key":        own,
+	"delete-api-key":        ownOf(Key),
+	"finish-login-provider": everybody,
+	"get-login-provider":    ownerOnly,
+	"get-me":                own,
+	"get-session":           everybody,
+	"get-two-factor":        own,
+	"list-api-keys":         own,
+	"login":                 everybody,
+	"logout":                own,
+	"renew-recovery-codes":  own,
+	"setup":                 everybody,
+	"start-login-provider":  everybody,
+	"start-two-factor":      own,
+	"turn-off-two-factor":   own,
+
+	// Mappings
+	"create-mapping":          ownerOnly,
+	"delete-mapping":          ownerOnly,
+	"export-mappings":         ownerOnly,
+	"get-mapping":             ownerOnly,
+	"import-mappings":         ownerOnly,
+	"list-mappings":           ownerOnly,
+	"preview-import-mappings": ownerOnly,
+	"replace-mapping":         ownerOnly,
+	"test-mappings":           ownerOnly,
+
+	// NAS
+	"get-nas-status": ownerOnly,
+	"list-nas-users": ownerOnly,
+	"sync-nas":       ownerOnly,
+
+	// Notifications
+	"count-unread-notices":      ownerOnly,
+	"create-dingtalk-channel":   ownerOnly,
+	"create-email-channel":      ownerOnly,
+	"create-notification-rule":  ownerOnly,
+	"create-webhook-channel":    ownerOnly,
+	"create-wecom-channel":      ownerOnly,
+	"delete-dingtalk-channel":   ownerOnly,
+	"delete-email-channel":      ownerOnly,
+	"delete-notice":             ownerOnly,
+	"delete-notification-rule":  ownerOnly,
+	"delete-webhook-channel":    ownerOnly,
+	"delete-wecom-channel":      ownerOnly,
+	"get-dingtalk-channel":      ownerOnly,
+	"get-email-channel":         ownerOnly,
+	"get-notice":                ownerOnly,
+	"get-notification-rule":     ownerOnly,
+	"get-webhook-channel":       ownerOnly,
+	"get-wecom-channel":         ownerOnly,
+	"list-dingtalk-channels":    ownerOnly,
+	"list-email-channels":       ownerOnly,
+	"list-notices":              ownerOnly,
+	"list-notification-rules":   ownerOnly,
+	"list-notification-types":   ownerOnly,
+	"list-webhook-channels":     ownerOnly,
+	"list-wecom-channels":       ownerOnly,
+	"read-notices":              ownerOnly,
+	"replace-dingtalk-channel":  ownerOnly,
+	"replace-email-channel":     ownerOnly,
+	"replace-notification-rule": ownerOnly,
+	"replace-webhook-channel":   ownerOnly,
+	"replace-wecom-channel":     ownerOnly,
+	"resend-delivery":           ownerOnly,
+	"test-dingtalk-channel":     ownerOnly,
+	"test-email-channel":        ownerOnly,
+	"test-notifications":        ownerOnly,
+	"test-webhook-channel":      ownerOnly,
+	"test-wecom-channel":        ownerOnly,
+
+	// People
+	"add-person":        ownerOnly,
+	"change-person":     ownerOnly,
+	"get-person":        ownerOnly,
+	"invite-person":     ownerOnly,
+	"list-people":       ownerOnly,
+	"remove-person":     ownerOnly,
+	"revoke-invitation": ownerOnly,
+
+	// Queue
+	"delete-task":       ownerOnly,
+	"get-replay-status": ownerOnly,
+	"list-queue":        ownerOnly,
+	"probe-catalog":     ownerOnly,
+	"replay-queue":      ownerOnly,
+	"replay-record":     ownerOnly,
+	"revive-task":       ownerOnly,
+
+	// Records
+	"answer-unwatched":     ownerOnly,
+	"correct-record":       ownerOnly,
+	"get-match-trace":      ownerOnly,
+	"get-record":           ownOf(Record),
+	"get-record-arrival":   ownerOnly,
+	"get-stats":            ownerOnly,
+	"list-match-records":   ownerOnly,
+	"list-records":         own,
+	"list-unwatched":       ownerOnly,
+	"preview-correction":   ownerOnly,
+	"retry-failed-records": ownerOnly,
+	"retry-record":         ownerOnly,
+	"stream-retry":         ownerOnly,
+	"undo":                 ownerOnly,
+	"undo-correction":      ownerOnly,
+	"unmark-record":        ownOf(Record),
+
+	// Servers
+	"add-server":            ownerOnly,
+	"answer-server-held":    ownerOnly,
+	"change-server":         ownerOnly,
+	"choose-server":         ownerOnly,
+	"get-server":            ownerOnly,
+	"import-server-history": ownerOnly,
+	"list-servers":          ownerOnly,
+	"probe-server":          ownerOnly,
+	"remove-server":         ownerOnly,
+	"seed-server":           ownerOnly,
+	"sign-in-server":        ownerOnly,
+	"sync-server":           ownerOnly,
+
+	// Service
+	"get-docs":      signedIn,
+	"get-openapi":   signedIn,
+	"health":        everybody,
+	"health-live":   everybody,
+	"health-ready":  everybody,
+	"list-replicas": ownerOnly,
+
+	// Settings
+	"change-settings":     ownerOnly,
+	"get-settings":        ownerOnly,
+	"get-settings-schema": ownerOnly,
+	"preview-schedule":    ownerOnly,
+
+	// Snapshots
+	"close-word":        ownerOnly,
+	"delete-snapshot":   ownerOnly,
+	"diff-snapshots":    ownerOnly,
+	"export-list":       ownerOnly,
+	"get-entry-history": ownerOnly,
+	"get-word":          ownerOnly,
+	"import-snapshot":   ownerOnly,
+	"list-snapshots":    ownerOnly,
+	"put-word":          ownerOnly,
+	"restore-snapshot":  ownerOnly,
+	"take-snapshot":     ownerOnly,
+	"undo-restore":      ownerOnly,
+
+	// Subjects
+	"get-subject":     ownerOnly,
+	"search-subjects": ownerOnly,
+
+	// Summaries
+	"create-summary-job":   ownerOnly,
+	"delete-summary-job":   ownerOnly,
+	"get-airing-status":    ownerOnly,
+	"get-summary-job":      ownerOnly,
+	"list-summary-jobs":    ownerOnly,
+	"list-summary-results": ownerOnly,
+	"replace-summary-job":  ownerOnly,
+	"test-summary-job":     ownerOnly,
+	"trigger-summary-job":  ownerOnly,
+
+	// TV boxes
+	"get-device-status": ownerOnly,
+	"scan-devices":      ownerOnly,
+	"sync-device":       ownerOnly,
+	"sync-devices":      ownerOnly,
+
+	// Tasks
+	"cancel-task": ownerOnly,
+	"get-task":    ownerOnly,
+	"list-jobs":   ownerOnly,
+	"list-tasks":  ownerOnly,
+	"run-job":     ownerOnly,
+	"stream-task": ownerOnly,
+	"undo-task":   ownerOnly,
+
+	// Tests
+	"test-match": ownerOnly,
+	"test-sync":  ownerOnly,
+
+	// Tracker
+	"complete-tracker-email-login": ownerOnly,
+	"disconnect-tracker":           ownerOnly,
+	"finish-tracker-oauth":         ownerOnly,
+	"get-tracker-status":           ownerOnly,
+	"get-tracker-sync-status":      ownerOnly,
+	"start-tracker-device":         ownerOnly,
+	"start-tracker-email-login":    ownerOnly,
+	"start-tracker-oauth":          ownerOnly,
+	"sync-tracker":                 ownerOnly,
+
+	// Webhooks
+	"get-webhook-key":    ownerOnly,
+	"list-webhook-log":   ownerOnly,
+	"rotate-webhook-key": ownerOnly,
+	"webhook":            everybody,
+	"webhook-with-key":   everybody,
+}
