@@ -4,7 +4,12 @@
 // table for people is docs/design/access.md, and a test holds both against each other and against the running service.
 package access
 
-import "watchmark/internal/door/auth"
+import (
+	"maps"
+	"slices"
+
+	"watchmark/internal/door/auth"
+)
 
 // Right is how far somebody may go.
 type Right string
@@ -69,3 +74,9 @@ func (r Rule) For(who auth.Identity, known bool) Right {
 		return r.Nobody
 	}
 }
+
+// Operations are the ids of all operations that the table names, and Paths the patterns of all paths.
+func Operations() []string { return slices.Sorted(maps.Keys(operations)) }
+
+// Paths is explained at Operations.
+func Paths() []string { return slices.Sorted(maps.Keys(paths)) }
