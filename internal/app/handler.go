@@ -171,7 +171,8 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 		},
 		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Replica: a.replicaName(), Match: a.engine.Preview, Network: a.doctor.State},
 		About:  web.About{Table: a.Dataset.Status, Seasons: a.Lists.Status, Update: a.updates.Status, Modules: modules(), Overview: a.overview().Overview},
-		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status},
+		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status, Invited: a.Auth.Invited},
+		Mine:   web.Mine{Records: a.Records, Accounts: a.Accounts, Person: a.Auth.Person}, Household: web.Household{People: a.Auth.People, Accounts: a.Accounts},
 	})
 	if err != nil {
 		return web.Pages{}, fmt.Errorf("build the pages: %w", err)

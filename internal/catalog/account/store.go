@@ -255,6 +255,20 @@ func (s *Store) OfPerson(ctx context.Context, person int64) ([]int64, error) {
 	return db.Values[int64](ctx, s.db.Read(), "list the accounts of a person", `SELECT id FROM accounts WHERE person_id = ? ORDER BY id`, person)
 }
 
+// OfPeople are the accounts of some people, by the ids of these.
+func (s *Store) OfPeople(ctx context.Context, people []int64) (map[int64][]Account, error) {
+	of := map[int64][]Account{}
+	if len(people) == 0 {
+		return of, nil
+	}
+	list, args := db.In(people)
+	accounts, err := query(ctx, s.db.Read(), `a.person_id IN `+list, `a.username`, args...)
+	for _, a := range accounts {
+		of[a.PersonID] = append(of[a.PersonID], a)
+	}
+	return of, err
+}
+
 // MoveUserNames takes media-server users from every account of a person, and lets the account name others where the person has one alone.
 func (s *Store) MoveUserNames(ctx context.Context, person int64, gone, come []string) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -17,7 +17,7 @@ var paths = map[string]Rule{
 
 	// A person's own.
 	"/mine":            own,
-	"/mine/records":    own,
+	"/mine/account":    own,
 	"/mine/access":     own,
 	"/cover/{subject}": signedIn,
 
@@ -26,7 +26,7 @@ var paths = map[string]Rule{
 	"/metrics": ownerOnly,
 
 	// The other pages.
-	"/{$}":                                ownerOnly, // a person is led to /mine
+	"/{$}":                                ownerOnly, // somebody else is led to /mine
 	"/records":                            ownerOnly,
 	"/records/queue":                      ownerOnly,
 	"/records/undo":                       ownerOnly,
@@ -50,6 +50,7 @@ var paths = map[string]Rule{
 	"/sources/tracker":                    ownerOnly,
 	"/sources/import":                     ownerOnly,
 	"/people":                             ownerOnly,
+	"/people/household":                   ownerOnly,
 	"/people/{id}/list":                   ownerOnly,
 	"/people/{id}/entries/{subject}/word": ownerOnly,
 	"/messages":                           ownerOnly,

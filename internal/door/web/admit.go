@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"watchmark/internal/door/access"
@@ -14,11 +15,22 @@ func (s *site) admit(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
 		who, known := s.Viewer(r)
-		if known && s.rightTo(pattern, who) == access.Nothing {
+		switch {
+		case !known || s.rightTo(pattern, who) != access.Nothing:
+			mux.ServeHTTP(w, r)
+		case pattern == "GET /{$}":
+			http.Redirect(w, r, s.BasePath+minePath, http.StatusSeeOther)
+		default:
 			s.refuse(w, r)
-			return
 		}
-		mux.ServeHTTP(w, r)
+	})
+}
+
+// doorsFor is the menu of somebody: the owner has what is of everybody, and a person what is their own.
+func (s *site) doorsFor(who auth.Identity) []door {
+	return slices.DeleteFunc(slices.Clone(s.doors), func(d door) bool {
+		right := s.rightTo(d.Pages[0].pattern(), who)
+		return right == access.Nothing || d.Own && right == access.All
 	})
 }
 

@@ -9,6 +9,9 @@ import (
 	"watchmark/internal/record"
 )
 
+// livePath is where pages hear of changes.
+const livePath = "/live"
+
 const (
 	// gatherTime is how long changes are collected before they are sent, so that a burst is one message.
 	gatherTime = 250 * time.Millisecond

@@ -12,6 +12,8 @@ type SignIn struct {
 	// NeedsSetup reports that no administrator exists yet.
 	NeedsSetup func(context.Context) (bool, error)
 	Provider   func(context.Context) (oidc.Status, error) // of OpenID Connect
+	// Invited is the name of the person whom a token invites; false for one that is not good.
+	Invited func(ctx context.Context, token string) (name string, good bool, err error)
 }
 
 type loginPage struct {
@@ -61,4 +63,17 @@ func (g SignIn) setup(r *request) (content, error) {
 		token = ""
 	}
 	return content{Data: setupPage{Token: token, Done: !needs}}, err
+}
+
+type invitationPage struct {
+	Token, Name string
+	Good        bool
+}
+
+// invitation is the page behind the link by which a person sets a password.
+func (g SignIn) invitation(r *request) (content, error) {
+	page := invitationPage{Token: r.URL.Query().Get("token")}
+	var err error
+	page.Name, page.Good, err = g.Invited(r.Context(), page.Token)
+	return content{Data: page}, err
 }

@@ -42,6 +42,8 @@ type door struct {
 	// count counts them.
 	Badge string
 	count func(context.Context) (int, error)
+	// Own is set for what a person has in the menu and the owner has not, who has it behind the other doors.
+	Own   bool
 	Pages []page
 }
 
@@ -63,6 +65,8 @@ type Groups struct {
 	Debug         Debug
 	About         About
 	SignIn        SignIn
+	Mine          Mine
+	Household     Household
 }
 
 // doors are all pages, in the order of the menu.
@@ -104,7 +108,8 @@ func (g Groups) doors() []door {
 			{Path: "/sources/import", Doc: "sources/import", Title: "import.title", template: "import", show: g.Sources.importHistory, scripts: []string{"sources", "import"}},
 		}},
 		{Key: "accounts.title", Icon: "users", Pages: []page{
-			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list},
+			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list, Tab: true},
+			{Path: householdPath, Doc: "access#people-of-the-household", Title: "household.title", template: "household", show: g.Household.list, Tab: true},
 			{Path: "/people/{id}/list", Doc: "lists", Title: "list.title", template: "list", show: g.Accounts.listOf, scripts: []string{"restore", "upload"}},
 			{Path: "/people/{id}/entries/{subject}/word", Doc: "lists#a-word-at-the-end", template: "word", show: g.Accounts.word, scripts: []string{"word"}},
 		}},
@@ -131,11 +136,21 @@ func (g Groups) doors() []door {
 			{Path: "/settings/tools/log", Doc: "operations#log-and-health", Title: "debug.tab.log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
 			{Path: "/settings/about", Doc: "upgrade", Title: "about.title", template: "about", show: g.About.show, Tab: true},
 		}},
+		{Key: "mine.records", Icon: "history", InBar: true, Own: true, Pages: []page{
+			{Path: minePath, Doc: "access#people-of-the-household", Title: "mine.records", template: "mine", show: g.Mine.list},
+		}},
+		{Key: "mine.account", Icon: "users", InBar: true, Own: true, Pages: []page{
+			{Path: "/mine/account", Doc: "access#people-of-the-household", Title: "mine.account", template: "mine-account", show: g.Mine.account},
+		}},
+		{Key: "mine.access", Icon: "key-round", InBar: true, Own: true, Pages: []page{
+			{Path: "/mine/access", Doc: "access", Title: "mine.access", template: "mine-access", show: g.Settings.ownAccess, scripts: []string{"signin"}},
+		}},
 		{Pages: []page{
 			{Path: documents.Path, template: "document", show: document, scripts: []string{"docs"}, Document: true},
 			{Path: documents.Path + "/{page...}", template: "document", show: document, scripts: []string{"docs"}, Document: true},
 			{Path: "/login", Title: "login.title", template: "login", show: g.SignIn.login, scripts: []string{"signin"}, open: true},
 			{Path: "/setup", Title: "setup.title", template: "setup", show: g.SignIn.setup, open: true},
+			{Path: "/invitation", Title: "invitation.title", template: "invitation", show: g.SignIn.invitation, scripts: []string{"signin"}, open: true},
 		}},
 	}
 }

@@ -66,7 +66,6 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"pick":    w.choose,
 		"version": func() string { return s.Version },
 		"demo":    func() *DemoLogin { return s.Demo },
-		"doors":   func() []door { return s.doors },
 		"langs":   func() any { return languages },
 		"themes":  func() any { return themes },
 		"percent": percent,

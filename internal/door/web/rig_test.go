@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -107,6 +108,7 @@ type rig struct {
 	twoFactor auth.TwoFactor
 	enrolment auth.Enrolment
 
+	role  auth.Role // of who is signed in; empty is the owner
 	mu    sync.Mutex
 	calls []apiCall
 	// queries are those of the calls that had one.
@@ -149,7 +151,7 @@ func newRig(t testing.TB, options ...option) *rig {
 				return auth.Identity{Kind: auth.Open, Role: auth.RoleOwner}, true
 			}
 			cookie, err := r.Cookie(auth.CookieName)
-			return auth.Identity{Kind: auth.BySession, Name: "mira", Role: auth.RoleOwner}, err == nil && cookie.Value == sessionValue
+			return auth.Identity{Kind: auth.BySession, Name: "mira", Role: cmp.Or(g.role, auth.RoleOwner), Person: 2}, err == nil && cookie.Value == sessionValue
 		},
 		ToLogin: func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
 		SubjectURL: func(id catalog.SubjectID) string {
@@ -263,7 +265,8 @@ func (g *rig) groups() web.Groups {
 			Update:   func() update.Status { return g.update },
 			Overview: func(context.Context) (replicas.Overview, error) { return g.overview, nil },
 			Modules:  []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
-		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider},
+		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider, Invited: g.auth.Invited},
+		Mine:   web.Mine{Records: g.records, Accounts: g.accounts, Person: g.auth.Person}, Household: web.Household{People: g.auth.People, Accounts: g.accounts},
 	}
 }
 

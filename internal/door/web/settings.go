@@ -255,7 +255,7 @@ func lockedText(w words, key settings.Key) (string, error) {
 
 // accessPage shows the ways to sign in, and the API keys.
 type accessPage struct {
-	// User is the name of the administrator; empty where sign-in is turned off.
+	// User is the name of the reader; empty where sign-in is turned off.
 	User      string
 	TwoFactor auth.TwoFactor
 	// Enrolment is the second step that is being set up; nil when there is none.
@@ -276,6 +276,37 @@ type enrolmentView struct {
 	QR     template.HTML
 }
 
+// ownAccess shows how a person signs in, and the person's API keys.
+func (g Settings) ownAccess(r *request) (content, error) {
+	page := accessPage{User: r.viewer.Name}
+	err := g.showOwn(r, &page)
+	return content{Data: page}, err
+}
+
+// showOwn adds what is of the reader alone.
+func (g Settings) showOwn(r *request, page *accessPage) (err error) {
+	if page.Keys, err = g.APIKeys(r.Context()); err != nil {
+		return err
+	}
+	if page.TwoFactor, err = g.TwoFactor(r.Context(), r.viewer.Person); err != nil {
+		return err
+	}
+	made, underWay, err := g.Enrolment(r.Context(), r.viewer.Person)
+	if err != nil || !underWay || r.viewer.Kind != auth.BySession {
+		return err
+	}
+	label, err := r.text("access.qr")
+	if err != nil {
+		return err
+	}
+	picture, err := qrCode(made.URI, label)
+	if err != nil {
+		return err
+	}
+	page.Enrolment = &enrolmentView{made.Secret, picture}
+	return nil
+}
+
 func (g Settings) access(r *request) (content, error) {
 	page := accessPage{Redirect: r.PublicURL(r.Context()) + "/api/login/oidc/callback", ErrorKey: providerProblem(r)}
 	switch page.ErrorKey {
@@ -289,26 +320,8 @@ func (g Settings) access(r *request) (content, error) {
 	if page.Provider, err = g.Provider(r.Context()); err != nil {
 		return content{}, err
 	}
-	if page.Keys, err = g.APIKeys(r.Context()); err != nil {
+	if err := g.showOwn(r, &page); err != nil {
 		return content{}, err
-	}
-	if page.TwoFactor, err = g.TwoFactor(r.Context(), r.viewer.Person); err != nil {
-		return content{}, err
-	}
-	made, underWay, err := g.Enrolment(r.Context(), r.viewer.Person)
-	if err != nil {
-		return content{}, err
-	}
-	if underWay && r.viewer.Kind == auth.BySession {
-		label, err := r.text("access.qr")
-		if err != nil {
-			return content{}, err
-		}
-		picture, err := qrCode(made.URI, label)
-		if err != nil {
-			return content{}, err
-		}
-		page.Enrolment = &enrolmentView{made.Secret, picture}
 	}
 	if last := page.Provider.Last; last != nil && last.Item != "" {
 		allowed, _ := g.Settings.View()["auth"]["oidc_allowed"].([]string)

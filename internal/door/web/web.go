@@ -25,6 +25,7 @@ import (
 	"watchmark/docs"
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/cover"
+	"watchmark/internal/door/access"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/documents"
 	"watchmark/internal/platform/bilingual"
@@ -105,7 +106,7 @@ func New(c Config, g Groups) (Pages, error) {
 	mux.HandleFunc("GET "+StaticPrefix+"{file}", s.assets.serve)
 	mux.HandleFunc("POST /preferences", s.preferences)
 	mux.HandleFunc("POST /reasons", s.reasons)
-	mux.HandleFunc("GET /live", s.live)
+	mux.HandleFunc("GET "+livePath, s.live)
 	mux.HandleFunc("GET /cover/{subject}", s.cover)
 	mux.HandleFunc("GET "+documents.Path+"/pictures/{file}", s.picture)
 	mux.HandleFunc("GET "+documents.Path+"/"+string(bilingual.Chinese)+"/pictures/{file}", s.picture)
@@ -171,6 +172,12 @@ type frame struct {
 	User     string
 	// Badges are how many things of a kind wait for a person.
 	Badges map[string]int
+	// Doors are the menu, as far as the reader may go.
+	Doors []door
+	// Live is set when the page is told of changes.
+	Live bool
+	// Wide is set for whom the pages about the service are.
+	Wide bool
 	// Content is the rendered content; empty before.
 	Content template.HTML
 }
@@ -235,7 +242,10 @@ func (s *site) write(w http.ResponseWriter, r *request, status int, p page, at l
 	c.Title = cmp.Or(c.Title, p.Title)
 	f := frame{content: c, location: at, Page: p, Lang: r.lang, Theme: themeOf(r.Request), Here: r.URL.RequestURI(), SignedIn: r.signedIn, User: r.viewer.Name}
 	if f.SignedIn {
-		f.Badges = s.badges(r.Context())
+		f.Doors = s.doorsFor(r.viewer)
+		f.Badges = s.badges(r.Context(), f.Doors)
+		f.Live = s.rightTo("GET "+livePath, r.viewer) != access.Nothing
+		f.Wide = s.rightTo("GET /settings/about", r.viewer) != access.Nothing
 	}
 	page, err := s.render(f)
 	if err != nil {
@@ -255,10 +265,10 @@ func (s *site) write(w http.ResponseWriter, r *request, status int, p page, at l
 	_, _ = page.WriteTo(w) // a reader that went away needs no answer
 }
 
-// badges counts what waits for a person, by kind.
-func (s *site) badges(ctx context.Context) map[string]int {
+// badges counts what waits for a person behind doors, by kind.
+func (s *site) badges(ctx context.Context, doors []door) map[string]int {
 	counts := map[string]int{}
-	for _, d := range s.doors {
+	for _, d := range doors {
 		if d.count == nil {
 			continue
 		}
