@@ -19,7 +19,7 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 	if limit < 1 || limit > 200 {
 		limit = 50
 	}
-	if f.Text != "" && scope.From(ctx).Whole() {
+	if f.Text != "" {
 		return s.search(ctx, f, limit)
 	}
 	where, args := f.where(ctx)
@@ -34,9 +34,12 @@ func (s *Store) List(ctx context.Context, f Filter) (records []Record, next int6
 	return records, next, nil
 }
 
-// A search reads the text of every record. It does so searchStep records at a time, and when a page is not full after
-// searchTime, the cursor leads on to those that were not read.
-const searchStep = 10_000
+// A search reads the text of every record. It does so searchStep records at a time, of one person ownSearchStep, among which
+// few are theirs, and when a page is not full after searchTime, the cursor leads on to those that were not read.
+const (
+	searchStep    = 10_000
+	ownSearchStep = 10 * searchStep
+)
 
 // searchTime is a variable for tests.
 var searchTime = 50 * time.Millisecond
@@ -51,8 +54,12 @@ func (s *Store) search(ctx context.Context, f Filter, limit int) (records []Reco
 	if f.Before == 0 || f.Before > newest {
 		f.Before = newest + 1
 	}
+	step := int64(searchStep)
+	if !scope.From(ctx).Whole() {
+		step = ownSearchStep
+	}
 	for began := time.Now(); f.Before > oldest && oldest > 0; {
-		from := max(f.Before-searchStep, oldest)
+		from := max(f.Before-step, oldest)
 		where, args := f.where(ctx)
 		found, err := recordsOf(ctx, s.db.Read(), where+` AND id >= ? ORDER BY id DESC LIMIT ?`, append(args, from, limit+1-len(records))...)
 		if err != nil {

@@ -41,11 +41,14 @@ DROP TABLE api_keys;
 -- Whose account it is; without a person it is the owner's.
 ALTER TABLE accounts ADD COLUMN person_id BIGINT REFERENCES people (id) ON DELETE CASCADE;
 CREATE INDEX accounts_person ON accounts (person_id) WHERE person_id IS NOT NULL;
+-- One person's records, the newest first.
+CREATE INDEX records_account ON records (account_id, id) WHERE account_id IS NOT NULL;
 
 -- A program from before knows no person, and would show everything to everybody who is signed in.
 UPDATE facts SET value = '52' WHERE name = 'schema_floor';
 
 -- +goose Down
+DROP INDEX records_account;
 DROP INDEX accounts_person;
 ALTER TABLE accounts DROP COLUMN person_id;
 CREATE TABLE api_keys (
