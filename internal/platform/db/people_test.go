@@ -42,7 +42,7 @@ func TestTheAdministratorBecomesTheOwner(t *testing.T) {
 		if p.address != "" {
 			with, at = db.OpenServerWith, p.address
 		}
-		d, err := with(t.Context(), at, until(t, "00051"))
+		d, err := with(t.Context(), at, until(t, "00052"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestTheAdministratorBecomesTheOwner(t *testing.T) {
 				t.Errorf("%s was written", refused)
 			}
 		}
-		if floor, err := d.SchemaFloor(t.Context()); err != nil || floor < 52 {
+		if floor, err := d.SchemaFloor(t.Context()); err != nil || floor < 53 {
 			t.Errorf("the floor is %d, %v: a program that knows no person may run", floor, err)
 		}
 	})

@@ -1,5 +1,5 @@
 -- +goose Up
--- As in ../00052_people.sql; the ids of keys that were copied are known to the counter of the new table.
+-- As in ../00053_people.sql; the ids of keys that were copied are known to the counter of the new table.
 -- People who sign in, and guests, who do not: role is owner, person or guest. An empty password_hash opens nothing. The administrator
 -- of before is the owner.
 ALTER TABLE admins RENAME TO people;
@@ -47,7 +47,7 @@ CREATE INDEX accounts_person ON accounts (person_id) WHERE person_id IS NOT NULL
 CREATE INDEX records_account ON records (account_id, id) WHERE account_id IS NOT NULL;
 
 -- A program from before knows no person, and would show everything to everybody who is signed in.
-UPDATE facts SET value = '52' WHERE name = 'schema_floor';
+UPDATE facts SET value = '53' WHERE name = 'schema_floor';
 
 -- +goose Down
 DROP INDEX records_account;
