@@ -29,11 +29,16 @@ func Containing(text string) string { return "%" + literal.Replace(text) + "%" }
 // literal takes the meaning from what LIKE understands.
 var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// Groups are parts of all, for statements of several rows: each as long as a power of two, so that few statements are prepared.
+// Groups are parts of all, for statements of several rows: few and of few lengths, so that few statements are prepared. Each is as long
+// as a power of two, but the last is of any length up to 16: beside a distant database the number of statements is the time.
 func Groups[T any](all []T) iter.Seq[[]T] {
-	const most = 64
+	const most, anyUpTo = 64, 16
 	return func(yield func([]T) bool) {
 		for length := most; len(all) > 0; length /= 2 {
+			if len(all) <= anyUpTo {
+				yield(all)
+				return
+			}
 			for len(all) >= length {
 				if !yield(all[:length]) {
 					return

@@ -149,11 +149,12 @@ func (n *Notifier) AddTx(ctx context.Context, tx *sql.Tx, notices ...Notice) err
 			together = 1
 		}
 		for some := range db.Groups(fresh[:together]) {
-			ids, err := storeNotices(ctx, tx, some, now)
+			goOut := slices.ContainsFunc(some, s.goesOut)
+			ids, err := storeNotices(ctx, tx, some, goOut, now)
 			if err != nil {
 				return err
 			}
-			for i, notice := range some {
+			for i, notice := range some[:len(ids)] {
 				if err := s.route(ctx, tx, ids[i], notice, now); err != nil {
 					return err
 				}
@@ -190,8 +191,9 @@ const (
 	maxNames = 200
 )
 
-// storeNotices adds notices to the inbox, in one statement. The ids are in their order. One of a matter comes alone.
-func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Time) (ids []int64, err error) {
+// storeNotices adds notices to the inbox, in one statement. One of a matter comes alone. If ids are wanted, they are in the order of the
+// notices; else the statement waits for nothing, and goes to the database with what comes after it.
+func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool, now time.Time) (ids []int64, err error) {
 	var args []any
 	for _, notice := range notices {
 		kind, known := byKind[notice.Kind]
@@ -217,8 +219,15 @@ func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Ti
 		args = append(args, at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, account, notice.RecordID,
 			facts, strings.TrimSpace(user+"\n"+account+"\n"+words), about, times)
 	}
-	ids, err = db.Values[int64](ctx, tx, "store notices", `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
-		VALUES `+db.Rows("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", len(notices))+` RETURNING id`, args...)
+	insert := `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
+		VALUES ` + db.Rows("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", len(notices))
+	if !wanted {
+		if _, err := tx.ExecContext(ctx, insert, args...); err != nil {
+			return nil, fmt.Errorf("store notices: %w", err)
+		}
+		return nil, nil
+	}
+	ids, err = db.Values[int64](ctx, tx, "store notices", insert+` RETURNING id`, args...)
 	slices.Sort(ids) // RETURNING has no order, and rows get their ids in theirs
 	return ids, err
 }
@@ -296,6 +305,11 @@ func cut(text string, most int) string {
 		text = text[:most]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
+}
+
+// goesOut reports whether route may tell somebody of a notice.
+func (s *standing) goesOut(notice Notice) bool {
+	return len(notice.Channels) > 0 || slices.ContainsFunc(s.rules, func(r Rule) bool { return r.passes(notice) && len(s.channelsOf(r)) > 0 })
 }
 
 // route stores what of a notice is to go out.
