@@ -241,6 +241,8 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	// What is left out of what a person makes and changes.
 	l.calls(call{post, "/api/accounts", "", `{"username":"mira","access_token":"` + miraToken + `"}`}, call{patch, "/api/accounts/{id}", "/api/accounts/1", `{"media_user_names":[]}`},
 		call{post, "/api/accounts/{id}/activate", "/api/accounts/1/activate", ""}, call{post, "/api/accounts/{id}/test", "/api/accounts/1/test", ""})
+	l.calls(call{post, "/api/people", "", `{"name":"alex","role":"person"}`}, call{http.MethodGet, "/api/people", "", ""}, call{http.MethodGet, "/api/people/{id}", "/api/people/1", ""},
+		call{patch, "/api/people/{id}", "/api/people/1", `{"media_user_names":[]}`})
 	for id, c := range []call{
 		{"", "webhooks", "", `"url":"http://127.0.0.1:9/x"`}, {"", "wecoms", "", `"url":"http://127.0.0.1:9/send","key":"5d1f7c3e-90ab-4c2d-8e6f-1a2b3c4d5e6f"`},
 		{"", "dingtalks", "", `"url":"http://127.0.0.1:9/send","token":"5d1f7c3e"`}, {"", "emails", "", `"host":"127.0.0.1","port":9,"tls":"none","from":"mira@example.org","to":["mira@example.org"]`},

@@ -177,7 +177,10 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	problems := []error{a.Notices.SettleGone(ctx, notify.TokenDead, notify.TokenExpiring, notify.ListShrunk)}
+	known := func(id int64) bool {
+		return slices.ContainsFunc(accounts, func(a account.Account) bool { return a.ID == id })
+	}
+	problems := []error{a.Notices.SettleGone(ctx, known, notify.TokenDead, notify.TokenExpiring, notify.ListShrunk)}
 	for _, one := range accounts {
 		if !one.Enabled { // nothing is marked by its token
 			one.Problem, one.ExpiresAt = reason.Reason{}, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -202,12 +201,11 @@ func (h *house) kept() map[string]string {
 func (h *house) rows(table string) string {
 	h.t.Helper()
 	var text strings.Builder
-	rows := must(h.db.Read().QueryContext(h.t.Context(), `SELECT * FROM `+table+` ORDER BY 1, 2`))(h.t)
-	defer func() {
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			h.t.Fatal(err)
-		}
-	}()
+	rows, err := h.db.Read().QueryContext(h.t.Context(), `SELECT * FROM `+table+` ORDER BY 1, 2`)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
 	values := make([]any, len(must(rows.Columns())(h.t)))
 	for i := range values {
 		values[i] = new(any)
@@ -220,6 +218,9 @@ func (h *house) rows(table string) string {
 			fmt.Fprintf(&text, "%v|", *value.(*any)) //nolint:forcetypeassert // made above
 		}
 		text.WriteByte('\n')
+	}
+	if err := rows.Err(); err != nil {
+		h.t.Fatal(err)
 	}
 	return text.String()
 }

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
 	"watchmark/internal/platform/db"
 )
 
@@ -52,16 +54,18 @@ func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before
 	return nil
 }
 
-// SettleGone closes the notices of some kinds about accounts that are not there any more.
-func (n *Notifier) SettleGone(ctx context.Context, kinds ...Kind) error {
+// SettleGone closes the notices of some kinds about accounts that are not known any more.
+func (n *Notifier) SettleGone(ctx context.Context, known func(account int64) bool, kinds ...Kind) error {
 	list, args := db.In(kinds)
-	gone, err := db.Values[int64](ctx, n.DB.Read(), "look for notices of accounts that are gone", `SELECT id FROM notices
-		WHERE account_id <> 0 AND kind IN `+list+` AND NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.id = notices.account_id) AND`+open, args...)
+	gone, err := db.Values[int64](ctx, n.DB.Read(), "look for notices of accounts that are gone",
+		`SELECT DISTINCT account_id FROM notices WHERE account_id <> 0 AND kind IN `+list+` AND`+open, args...)
+	gone = slices.DeleteFunc(gone, known)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	list, args = db.In(gone)
-	return n.exec(ctx, `UPDATE notices SET over_at = ?, unread = 0 WHERE id IN `+list+` AND`+open, append([]any{time.Now().UnixMilli()}, args...)...)
+	accounts, ids := db.In(gone)
+	return n.exec(ctx, `UPDATE notices SET over_at = ?, unread = 0 WHERE account_id IN `+accounts+` AND kind IN `+list+` AND`+open,
+		slices.Concat([]any{time.Now().UnixMilli()}, ids, args)...)
 }
 
 // stateOf is the state that is kept of a key.
