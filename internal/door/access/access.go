@@ -29,6 +29,7 @@ const (
 	Account Thing = "account"
 	Record  Thing = "record"
 	Key     Thing = "key"
+	Notice  Thing = "notice"
 )
 
 // Rule is what the table says. The owner may do everything. A guest does not sign in, and so is nobody.

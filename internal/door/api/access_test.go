@@ -230,7 +230,7 @@ func TestEveryOperationHoldsTheTable(t *testing.T) {
 	h := newHouse(t)
 	mira, alex := h.people["mira"], h.people["alex"]
 	h.watch(alex, "灯塔守望者")
-	foreign := map[access.Thing]int64{access.Account: alex.account, access.Record: alex.records[0], access.Key: alex.keyID}
+	foreign := map[access.Thing]int64{access.Account: alex.account, access.Record: alex.records[0], access.Key: alex.keyID, access.Notice: h.tell(alex, "灯塔守望者")}
 	const missing = 987654321
 	before := h.kept()
 	for path, item := range h.doc.Paths {
@@ -302,7 +302,9 @@ func TestNobodySeesAnythingOfAnother(t *testing.T) {
 	random := rand.New(rand.NewPCG(27, 27))
 	for range 40 {
 		who := h.people[[]string{"mira", "alex"}[random.IntN(2)]]
-		h.watch(who, fmt.Sprintf("secret of %s %d", who.name, random.IntN(5)))
+		title := fmt.Sprintf("secret of %s %d", who.name, random.IntN(5))
+		h.watch(who, title)
+		h.tell(who, title)
 	}
 	h.do("POST", "/api/accounts", map[string]any{"username": "bench", "access_token": token, "media_user_names": []string{"bench"}}).want(201)
 	for _, pair := range [][2]string{{"mira", "alex"}, {"alex", "mira"}} {
@@ -310,7 +312,9 @@ func TestNobodySeesAnythingOfAnother(t *testing.T) {
 		for _, as := range [][]string{me.bySession(), me.byKey()} {
 			for _, path := range []string{"/api/accounts", "/api/records?limit=200", "/api/records?q=secret&limit=200", "/api/records?user=" + other.name, "/api/records?q=" + other.name,
 				"/api/records?status=error", "/api/api-keys", "/api/me", "/api/session", "/api/two-factor", fmt.Sprintf("/api/accounts/%d", me.account),
-				fmt.Sprintf("/api/records?before=%d", other.records[0])} {
+				fmt.Sprintf("/api/records?before=%d", other.records[0]),
+				"/api/notification/inbox?limit=200", "/api/notification/inbox?q=secret&limit=200", "/api/notification/inbox?unread=true", "/api/notification/inbox?q=" + other.name,
+				"/api/notification/inbox/unread"} {
 				got := h.send("GET", path, nil, as...)
 				if got.status != 200 && got.status != 422 {
 					t.Fatalf("%s: %d", path, got.status)

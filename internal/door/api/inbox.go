@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/access"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
 )
@@ -18,7 +19,7 @@ type NoticeAnswer struct {
 	Kind      notify.Kind       `json:"kind" example:"mark_failed"`
 	At        time.Time         `json:"at"`
 	Severity  string            `json:"severity" enum:"info,success,warning,error"`
-	Unread    bool              `json:"unread" doc:"Never set for what comes with every event."`
+	Unread    bool              `json:"unread" doc:"Whether the caller has not read it. Never set for what comes with every event, nor to the owner for what is a person's."`
 	Title     string            `json:"title" doc:"The standard title, in the language of notification.language."`
 	Text      string            `json:"text"`
 	UserName  string            `json:"user_name"`
@@ -61,7 +62,7 @@ type deliveredNotice struct {
 	Deliveries []deliveryOutput `json:"deliveries"`
 }
 
-// unreadCount is how much nobody has read.
+// unreadCount is how much the caller has not read.
 type unreadCount struct {
 	All       int `json:"all"`
 	Attention int `json:"attention" doc:"How much of it is a warning or an error."`
@@ -75,14 +76,18 @@ type readInput struct {
 
 func (n Notifications) registerInbox(s *server) {
 	const path = "/api/notification/inbox"
+	s.owned[access.Notice] = func(ctx context.Context, id int64) error {
+		_, err := n.Notices.Get(ctx, id)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "list-notices", Tags: []string{notificationTag},
-		Summary: "List what happened", Description: "The inbox: every notice, whether a rule sends it or not. The newest first.",
+		Summary: "List what happened", Description: "The inbox: every notice that the caller may see, whether a rule sends it or not. The newest first.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Kind      string `query:"kind" maxLength:"40" doc:"Only this kind." example:"mark_failed"`
 		Attention bool   `query:"attention" doc:"Only warnings and errors."`
-		Unread    bool   `query:"unread" doc:"Only what nobody has read."`
+		Unread    bool   `query:"unread" doc:"Only what the caller has not read."`
 		Text      string `query:"q" maxLength:"200" doc:"Only notices with this text in them."`
 	}) (*JSON[Page[NoticeAnswer]], error) {
 		f := notify.Filter{Attention: in.Attention, Unread: in.Unread, Text: in.Text, Before: in.seen, Limit: in.Limit}
@@ -98,7 +103,7 @@ func (n Notifications) registerInbox(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/unread", OperationID: "count-unread-notices", Tags: []string{notificationTag},
-		Summary: "Count what nobody has read", Description: "Without what comes with every event. Neither is counted beyond 1000.",
+		Summary: "Count unread notices", Description: "Without what comes with every event. Neither is counted beyond 1000.",
 	}, func(ctx context.Context, _ *none) (*JSON[unreadCount], error) {
 		unread, err := n.Notices.Unread(ctx)
 		return answer(unreadCount{unread.All, unread.Attention}, err)
@@ -118,7 +123,7 @@ func (n Notifications) registerInbox(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path + "/{id}", OperationID: "get-notice", Tags: []string{notificationTag},
-		Summary: "Get a notice", Description: "With what became of it at each channel.", Errors: []int{http.StatusNotFound},
+		Summary: "Get a notice", Description: "With what became of it at each channel of the caller.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*JSON[deliveredNotice], error) {
 		e, err := n.Notices.Get(ctx, in.ID)
 		if err != nil {

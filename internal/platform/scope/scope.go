@@ -37,3 +37,12 @@ func From(ctx context.Context) Scope {
 	}
 	return Everything()
 }
+
+// Owned holds for the rows that belong to whom a scope is of: column is the id of the person, and NULL in what is the owner's.
+func Owned(ctx context.Context, column string) (term string, args []any) {
+	s := From(ctx)
+	if s.Whole() {
+		return column + ` IS NULL`, nil
+	}
+	return column + ` = ?`, []any{s.Person()}
+}

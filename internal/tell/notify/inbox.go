@@ -10,17 +10,22 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // Entry is a notice as the inbox keeps it.
 type Entry struct {
-	ID        int64
-	Kind      Kind
-	At        time.Time
-	Severity  Severity
-	Unread    bool
+	ID       int64
+	Kind     Kind
+	At       time.Time
+	Severity Severity
+	// Unread is for whom the notice is: to the owner one of a person never is.
+	Unread bool
+	// Person is whose it is; 0 is the owner.
+	Person    int64
 	User      string
 	AccountID int64
 	Account   string
@@ -40,7 +45,7 @@ type Filter struct {
 	Kinds []Kind
 	// Notable leaves out what is routine.
 	Notable bool
-	// Attention selects warnings and errors, Unread what nobody has read.
+	// Attention selects warnings and errors, Unread what is for the reader, who has not read it.
 	Attention, Unread bool
 	// Standing leaves out what a newer notice stands for, Open also what is settled.
 	Standing, Open bool
@@ -52,7 +57,7 @@ type Filter struct {
 	Limit int
 }
 
-// Unread is how much nobody has read. Nothing counts further than unreadMost, nor what is routine.
+// Unread is how much the reader has not read. Nothing counts further than unreadMost, nor what is routine.
 type Unread struct {
 	All, Attention int
 	// NoRecord is Attention without the notices about a record, which is itself counted among what failed or is asked.
@@ -62,14 +67,41 @@ type Unread struct {
 // unreadMost is as far as unread notices are counted.
 const unreadMost = 1000
 
-const entryColumns = `notices.id, kind, at, severity, unread, user_name, account_id, account_name, record_id, facts, times, replaced, over_at`
+// within restricts a statement to the notices that the scope of ctx reaches. What is about an account is a person's for as long as
+// the account is.
+func within(ctx context.Context) (term string, args []any) {
+	s := scope.From(ctx)
+	if s.Whole() {
+		return `1 = 1`, nil
+	}
+	account, args := account.Within(ctx, "notices.account_id")
+	return `notices.person_id = ? AND (notices.account_id = 0 OR ` + account + `)`, append([]any{s.Person()}, args...)
+}
+
+// toRead restricts a statement to the unread notices that are for the reader.
+func toRead(ctx context.Context) (term string, args []any) {
+	if scope.From(ctx).Whole() {
+		return `unread = 1 AND notices.person_id IS NULL`, nil
+	}
+	term, args = within(ctx)
+	return `unread = 1 AND ` + term, args
+}
+
+const entryColumns = `notices.id, kind, at, severity, unread, COALESCE(notices.person_id, 0), user_name, account_id, account_name, record_id, facts, times, replaced, over_at`
+
+// readBy reads entryColumns for who asks.
+func readBy(ctx context.Context, row db.Row) (Entry, error) {
+	e, err := scanEntry(row)
+	e.Unread = e.Unread && e.Person == scope.From(ctx).Person()
+	return e, err
+}
 
 // scanEntry reads entryColumns, and more after them.
 func scanEntry(row db.Row, more ...any) (Entry, error) {
 	var e Entry
 	var at, over int64
 	var facts []byte
-	err := row.Scan(append([]any{&e.ID, &e.Kind, &at, &e.Severity, &e.Unread, &e.User, &e.AccountID, &e.Account, &e.RecordID, &facts, &e.Times, &e.Replaced, &over}, more...)...)
+	err := row.Scan(append([]any{&e.ID, &e.Kind, &at, &e.Severity, &e.Unread, &e.Person, &e.User, &e.AccountID, &e.Account, &e.RecordID, &facts, &e.Times, &e.Replaced, &over}, more...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Entry{}, ErrNotFound
 	}
@@ -99,7 +131,8 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 	if limit < 1 || limit > 200 {
 		limit = 50
 	}
-	query, args := `SELECT `+entryColumns+` FROM notices WHERE 1 = 1`, []any{}
+	whose, args := within(ctx)
+	query := `SELECT ` + entryColumns + ` FROM notices WHERE ` + whose
 	where := func(condition string, values ...any) {
 		query += " AND " + condition
 		args = append(args, values...)
@@ -124,7 +157,8 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 		where("over_at = 0")
 	}
 	if f.Unread {
-		where("unread = 1")
+		mine, values := toRead(ctx)
+		where(mine, values...)
 	}
 	if f.Text != "" {
 		where(`words LIKE ? ESCAPE '\'`, "%"+likeLiteral.Replace(f.Text)+"%")
@@ -132,7 +166,7 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 	if f.Before > 0 {
 		where("id < ?", f.Before)
 	}
-	entries, err = db.All(ctx, n.DB.Read(), "list notices", func(row db.Row) (Entry, error) { return scanEntry(row) },
+	entries, err = db.All(ctx, n.DB.Read(), "list notices", func(row db.Row) (Entry, error) { return readBy(ctx, row) },
 		query+` ORDER BY id DESC LIMIT ?`, append(args, limit+1)...)
 	if len(entries) > limit {
 		entries = entries[:limit]
@@ -143,15 +177,18 @@ func (n *Notifier) List(ctx context.Context, f Filter) (entries []Entry, next in
 
 // Get is the notice with id, or ErrNotFound.
 func (n *Notifier) Get(ctx context.Context, id int64) (Entry, error) {
-	return scanEntry(n.DB.Read().QueryRowContext(ctx, `SELECT `+entryColumns+` FROM notices WHERE id = ?`, id))
+	whose, args := within(ctx)
+	return readBy(ctx, n.DB.Read().QueryRowContext(ctx, `SELECT `+entryColumns+` FROM notices WHERE id = ? AND `+whose, append([]any{id}, args...)...))
 }
 
-// Unread counts what nobody has read.
+// Unread counts what the reader has not read.
 func (n *Notifier) Unread(ctx context.Context) (Unread, error) {
 	var u Unread
-	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE unread = 1 LIMIT ?) AS counted),
-		COUNT(*), COUNT(CASE WHEN record_id = 0 THEN 1 END) FROM (SELECT record_id FROM notices WHERE unread = 1 AND severity >= 2 ORDER BY id DESC LIMIT ?) AS counted`,
-		unreadMost, unreadMost).Scan(&u.All, &u.Attention, &u.NoRecord)
+	mine, args := toRead(ctx)
+	args = append(args, unreadMost)
+	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE `+mine+` LIMIT ?) AS counted),
+		COUNT(*), COUNT(CASE WHEN record_id = 0 THEN 1 END) FROM (SELECT record_id FROM notices WHERE `+mine+` AND severity >= 2 ORDER BY id DESC LIMIT ?) AS counted`,
+		slices.Concat(args, args)...).Scan(&u.All, &u.Attention, &u.NoRecord)
 	if err != nil {
 		return Unread{}, fmt.Errorf("count unread notices: %w", err)
 	}
@@ -161,18 +198,21 @@ func (n *Notifier) Unread(ctx context.Context) (Unread, error) {
 // MarkRead marks notices as read; ids that are not there are passed over.
 func (n *Notifier) MarkRead(ctx context.Context, ids ...int64) error {
 	list, args := db.In(ids)
-	return n.exec(ctx, `UPDATE notices SET unread = 0 WHERE unread = 1 AND id IN `+list, args...)
+	mine, whose := toRead(ctx)
+	return n.exec(ctx, `UPDATE notices SET unread = 0 WHERE id IN `+list+` AND `+mine, append(args, whose...)...)
 }
 
 // MarkAllRead marks all notices up to an id as read: what came after a person looked stays unread.
 func (n *Notifier) MarkAllRead(ctx context.Context, upTo int64) error {
-	return n.exec(ctx, `UPDATE notices SET unread = 0 WHERE unread = 1 AND id <= ?`, upTo)
+	mine, whose := toRead(ctx)
+	return n.exec(ctx, `UPDATE notices SET unread = 0 WHERE id <= ? AND `+mine, append([]any{upTo}, whose...)...)
 }
 
 // Delete removes notices, with what of them still waits to be sent; ids that are not there are passed over.
 func (n *Notifier) Delete(ctx context.Context, ids ...int64) error {
 	list, args := db.In(ids)
-	return n.exec(ctx, `DELETE FROM notices WHERE id IN `+list, args...)
+	whose, more := within(ctx)
+	return n.exec(ctx, `DELETE FROM notices WHERE id IN `+list+` AND `+whose, append(args, more...)...)
 }
 
 // exec runs one statement in a transaction of its own.

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
@@ -204,7 +205,7 @@ func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool
 		if at.IsZero() {
 			at = now
 		}
-		user, account := cut(notice.User, maxNames), cut(notice.Account, maxNames)
+		user, name := cut(notice.User, maxNames), cut(notice.Account, maxNames)
 		facts, words, err := packFacts(notice)
 		if err != nil {
 			return nil, err
@@ -216,11 +217,11 @@ func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool
 				return nil, err
 			}
 		}
-		args = append(args, at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, account, notice.RecordID,
-			facts, strings.TrimSpace(user+"\n"+account+"\n"+words), about, times)
+		args = append(args, notice.accountOfPerson(), at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, name, notice.RecordID,
+			facts, strings.TrimSpace(user+"\n"+name+"\n"+words), about, times)
 	}
-	insert := `INSERT INTO notices (at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
-		VALUES ` + db.Rows("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", len(notices))
+	insert := `INSERT INTO notices (person_id, at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
+		VALUES ` + db.Rows("("+account.PersonOf+", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", len(notices))
 	if !wanted {
 		if _, err := tx.ExecContext(ctx, insert, args...); err != nil {
 			return nil, fmt.Errorf("store notices: %w", err)
@@ -411,10 +412,19 @@ func cool(ctx context.Context, tx *sql.Tx, r Rule, notice Notice, id int64, now 
 	return rows > 0, err
 }
 
+// accountOfPerson is the account that says whose a notice is; 0 where it is the owner's.
+func (n Notice) accountOfPerson() int64 {
+	if n.Kind == NoAccount { // also where an account of old is known
+		return 0
+	}
+	return n.AccountID
+}
+
 // matter is what a notice is about, as cooldowns compare it.
 func matter(n Notice) string {
-	if n.Kind == NoAccount { // also where an account of old is known
-		n.AccountID, n.Account = 0, ""
+	n.AccountID = n.accountOfPerson()
+	if n.Kind == NoAccount {
+		n.Account = ""
 	}
 	if n.Kind == WordAsked || n.Kind == UnwatchedAsks { // whose account may have got another name
 		n.Account = ""

@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // State is how a delivery stands.
@@ -41,15 +42,16 @@ type Delivery struct {
 	UpdatedAt time.Time
 }
 
-// Deliveries are those of a notice, in the order they were stored.
+// Deliveries are those of a notice to the channels of who asks, in the order they were stored.
 func (n *Notifier) Deliveries(ctx context.Context, noticeID int64) ([]Delivery, error) {
+	whose, args := scope.Owned(ctx, "c.person_id")
 	return db.All(ctx, n.DB.Read(), fmt.Sprintf("list the deliveries of notice %d", noticeID), func(row db.Row) (d Delivery, err error) {
 		var created, updated int64
 		err = row.Scan(&d.ID, &d.ChannelID, &d.Channel, &d.RuleID, &d.State, &d.Tries, &d.Problem, &created, &updated)
 		d.CreatedAt, d.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 		return d, err
 	}, `SELECT d.id, d.channel_id, c.name, d.rule_id, d.state, d.tries, d.problem, d.created_at, d.updated_at
-		FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.notice_id = ? ORDER BY d.id`, noticeID)
+		FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.notice_id = ? AND `+whose+` ORDER BY d.id`, append([]any{noticeID}, args...)...)
 }
 
 // Resend sends a delivery again that failed, was dropped, or may not have arrived: by a message of its own, whatever
