@@ -95,6 +95,16 @@ func (s *Store) Statuses(ctx context.Context, ids []int64) (map[int64]Status, er
 	return statuses, nil
 }
 
+// ChangedSince reports whether one of the records that the scope of ctx reaches changed since then.
+func (s *Store) ChangedSince(ctx context.Context, since time.Time) (changed bool, err error) {
+	within, whose := account.Within(ctx, "account_id")
+	err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM records WHERE updated_at >= ? AND `+within+`)`, append([]any{since.UnixMilli()}, whose...)...).Scan(&changed)
+	if err != nil {
+		return false, fmt.Errorf("look for records that changed: %w", err)
+	}
+	return changed, nil
+}
+
 // Some are those records of a few ids that are there, by id.
 func (s *Store) Some(ctx context.Context, ids []int64) (map[int64]Record, error) {
 	return Some(ctx, s.db.Read(), ids)

@@ -22,7 +22,7 @@ var paths = map[string]Rule{
 	"/cover/{subject}": signedIn,
 
 	// What machines ask for, and live pages.
-	"/live":    ownerOnly,
+	"/live":    own,
 	"/metrics": ownerOnly,
 
 	// The other pages.
@@ -32,8 +32,8 @@ var paths = map[string]Rule{
 	"/records/undo":                       ownerOnly,
 	"/records/{id}":                       ownerOnly,
 	"/review":                             ownerOnly,
-	"/inbox":                              ownerOnly,
-	"/inbox/{id}":                         ownerOnly,
+	"/inbox":                              own,
+	"/inbox/{id}":                         own,
 	"/titles":                             ownerOnly,
 	"/titles/blocked":                     ownerOnly,
 	"/titles/archive":                     ownerOnly,

@@ -65,14 +65,14 @@ func TestAPersonSeesOnlyTheirPages(t *testing.T) {
 				t.Errorf("%s as %s answers %d", at, role, page.status)
 			}
 			for _, leak := range []string{"灯塔守望者", `href="/records"`, `href="/settings`, `href="/people"`, "data-live="} {
-				if strings.Contains(page.body, leak) {
+				if strings.Contains(page.body, leak) && (role != auth.RolePerson || leak != "data-live=") {
 					t.Errorf("%s as %s shows %s", at, role, leak)
 				}
 			}
 		}
 	}
 	g.role = auth.RolePerson
-	for _, path := range []string{"/live", "/metrics", "/sources/unheard-of/of", "/people/household/x"} {
+	for _, path := range []string{"/metrics", "/sources/unheard-of/of", "/people/household/x"} {
 		if page := g.get(t, in, path, "en"); page.status != http.StatusForbidden && page.status != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, page.status)
 		}

@@ -41,6 +41,36 @@ func (s *site) rightTo(pattern string, who auth.Identity) access.Right {
 	return rule.For(who, true)
 }
 
+// May reports whether the reader may see the page at a path.
+func (f frame) May(path string) bool { return f.reader.may(path) }
+
+// Can reports whether the reader may call an operation of the API.
+func (f frame) Can(operation string) bool { return f.reader.can(operation) }
+
+// may reports whether the reader may see the page at a path, which may have a query.
+func (r *request) may(path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	return r.rightTo(r.pageAt(path), r.viewer) != access.Nothing
+}
+
+// can reports whether the reader may call an operation of the API.
+func (r *request) can(operation string) bool {
+	rule, _ := access.Operation(operation)
+	return rule.For(r.viewer, r.signedIn) != access.Nothing
+}
+
+// tabs are those of rows that the reader may see; a single one needs no row.
+func (r *request) tabs(rows []row) []row {
+	var left []row
+	for _, one := range rows {
+		one.Tabs = slices.DeleteFunc(slices.Clone(one.Tabs), func(t tab) bool { return !r.may(t.Path) })
+		if len(one.Tabs) > 1 {
+			left = append(left, one)
+		}
+	}
+	return left
+}
+
 // refuse answers somebody who may not see a page.
 func (s *site) refuse(w http.ResponseWriter, plain *http.Request) {
 	if plain.Method != http.MethodGet && plain.Method != http.MethodHead {

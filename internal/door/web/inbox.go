@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 )
@@ -20,10 +21,13 @@ type Inbox struct {
 	Records  *record.Store
 }
 
-// attention is how many unread notices need a person, without those about records: a record that failed, and a question,
-// are counted at their own doors.
+// attention is how many unread notices need the reader: of the owner without those about records, for a record that failed, and a
+// question, are counted at their own doors, which a person has not.
 func (g Inbox) attention(ctx context.Context) (int, error) {
 	unread, err := g.Notices.Unread(ctx)
+	if !scope.From(ctx).Whole() {
+		return unread.Attention, err
+	}
 	return unread.NoRecord, err
 }
 
@@ -79,13 +83,19 @@ var severityDisplays = map[notify.Severity]display{
 
 func noticeOf(r *request, e notify.Entry) noticeView {
 	lang := bilingual.Language(r.lang)
-	v := noticeView{Entry: e, Display: severityDisplays[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang), Page: e.Page()}
+	v := noticeView{Entry: e, Display: severityDisplays[e.Severity], Name: notify.InfoOf(e.Kind).Name(lang)}
+	if page := e.Page(); page != "" && r.may(page) {
+		v.Page = page
+	}
 	v.Title, v.Text = e.Words(lang)
 	return v
 }
 
-// withUnrouted adds the users without an account.
-func (g Inbox) withUnrouted(ctx context.Context, views ...noticeView) ([]noticeView, error) {
+// withUnrouted adds the users without an account, for who can give them one.
+func (g Inbox) withUnrouted(r *request, views ...noticeView) ([]noticeView, error) {
+	if !r.can("add-media-user-name") {
+		return views, nil
+	}
 	var users []string
 	about := func(v noticeView) bool {
 		return v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced
@@ -95,7 +105,7 @@ func (g Inbox) withUnrouted(ctx context.Context, views ...noticeView) ([]noticeV
 			users = append(users, v.User)
 		}
 	}
-	offered, err := offersFor(ctx, g.Accounts, users)
+	offered, err := offersFor(r.Context(), g.Accounts, users)
 	for i, v := range views {
 		if about(v) {
 			views[i].Unrouted = offered.of(v.User)
@@ -125,8 +135,10 @@ func (g Inbox) list(r *request) (content, error) {
 		f.Notable = page.View == viewNotices
 	}
 	var err error
-	if page.Unwatched, err = g.unwatched(ctx); err != nil {
-		return content{}, err
+	if r.can("answer-unwatched") {
+		if page.Unwatched, err = g.unwatched(ctx); err != nil {
+			return content{}, err
+		}
 	}
 	unread, err := g.Notices.Unread(ctx)
 	if err != nil {
@@ -139,7 +151,7 @@ func (g Inbox) list(r *request) (content, error) {
 	for _, e := range entries {
 		page.Notices = append(page.Notices, noticeOf(r, e))
 	}
-	if page.Notices, err = g.withUnrouted(ctx, page.Notices...); err != nil {
+	if page.Notices, err = g.withUnrouted(r, page.Notices...); err != nil {
 		return content{}, err
 	}
 	for _, view := range []inboxView{viewNotices, viewAttention, viewUnread, viewAll} {
@@ -248,7 +260,7 @@ func (g Inbox) notice(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	views, err := g.withUnrouted(r.Context(), noticeOf(r, e))
+	views, err := g.withUnrouted(r, noticeOf(r, e))
 	page := noticePage{noticeView: views[0]}
 	for _, d := range deliveries {
 		again := d.State == notify.Failed || d.State == notify.Unsure || d.State == notify.Dropped

@@ -72,6 +72,9 @@ type Groups struct {
 // doors are all pages, in the order of the menu.
 func (g Groups) doors() []door {
 	return []door{
+		{Key: "mine.records", Icon: "history", InBar: true, Own: true, Pages: []page{
+			{Path: minePath, Doc: "access#people-of-the-household", Title: "mine.records", template: "mine", show: g.Mine.list},
+		}},
 		{Key: "dashboard.title", Icon: "layout-dashboard", InBar: true, Pages: []page{
 			{Path: "/", Doc: "first-steps", Title: "dashboard.title", template: "dashboard", show: g.Dashboard.show},
 		}},
@@ -135,9 +138,6 @@ func (g Groups) doors() []door {
 			{Path: "/settings/tools/notifications", Doc: "notifications", Title: "notifications.title", template: "debug-notifications", show: g.Notifications.trial, scripts: []string{"notices"}, Tab: true, Group: "debug.title"},
 			{Path: "/settings/tools/log", Doc: "operations#log-and-health", Title: "debug.tab.log", template: "debug-log", show: g.Debug.logs, scripts: []string{"debug"}, Tab: true, Group: "debug.title"},
 			{Path: "/settings/about", Doc: "upgrade", Title: "about.title", template: "about", show: g.About.show, Tab: true},
-		}},
-		{Key: "mine.records", Icon: "history", InBar: true, Own: true, Pages: []page{
-			{Path: minePath, Doc: "access#people-of-the-household", Title: "mine.records", template: "mine", show: g.Mine.list},
 		}},
 		{Key: "mine.account", Icon: "users", InBar: true, Own: true, Pages: []page{
 			{Path: "/mine/account", Doc: "access#people-of-the-household", Title: "mine.account", template: "mine-account", show: g.Mine.account},

@@ -37,6 +37,7 @@ import (
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/sse"
@@ -57,7 +58,9 @@ import (
 
 const (
 	sessionValue = "good"
-	webhookKey   = "kZ3v9Qm2Tn5xR8wB"
+	// personOfRig is the id of who is signed in.
+	personOfRig = 2
+	webhookKey  = "kZ3v9Qm2Tn5xR8wB"
 )
 
 // rig is the pages over a real database, with an API that answers what a test tells
@@ -151,7 +154,7 @@ func newRig(t testing.TB, options ...option) *rig {
 				return auth.Identity{Kind: auth.Open, Role: auth.RoleOwner}, true
 			}
 			cookie, err := r.Cookie(auth.CookieName)
-			return auth.Identity{Kind: auth.BySession, Name: "mira", Role: cmp.Or(g.role, auth.RoleOwner), Person: 2}, err == nil && cookie.Value == sessionValue
+			return auth.Identity{Kind: auth.BySession, Name: "mira", Role: cmp.Or(g.role, auth.RoleOwner), Person: personOfRig}, err == nil && cookie.Value == sessionValue
 		},
 		ToLogin: func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
 		SubjectURL: func(id catalog.SubjectID) string {
@@ -198,7 +201,12 @@ func newRig(t testing.TB, options ...option) *rig {
 		case <-g.shutdown:
 		}
 	})
-	mux.Handle("/", pages)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if g.role == auth.RolePerson { // as the guard does
+			r = r.WithContext(scope.In(r.Context(), scope.Of(personOfRig)))
+		}
+		pages.ServeHTTP(w, r)
+	})
 	g.server = httptest.NewServer(auth.SecurityHeaders(http.StripPrefix(g.base, mux)))
 	t.Cleanup(func() {
 		g.stop()

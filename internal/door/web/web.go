@@ -19,6 +19,7 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 
@@ -72,6 +73,9 @@ type site struct {
 	documents map[string]func() (*documents.Library, error) // by language; read when first needed
 	// documentPaths are the paths of all documents.
 	documentPaths []string
+	// records tells which changes are a person's own, and pageAt the pattern of the page at a path.
+	records ownRecords
+	pageAt  func(path string) (pattern string)
 }
 
 // Pages is the handler of every page, of the static files and of GET /live.
@@ -85,7 +89,7 @@ type Pages struct {
 
 // New makes the pages. It fails when a translation or an asset is missing or broken.
 func New(c Config, g Groups) (Pages, error) {
-	s := &site{Config: c}
+	s := &site{Config: c, records: g.Mine.Records}
 	s.doors = g.doors()
 	var err error
 	if s.documentPaths, err = documents.Paths(docs.Files); err != nil {
@@ -103,6 +107,10 @@ func New(c Config, g Groups) (Pages, error) {
 		s.documents[lang.Tag] = sync.OnceValues(func() (*documents.Library, error) { return s.loadDocuments(lang.Tag) })
 	}
 	mux := http.NewServeMux()
+	s.pageAt = func(path string) string {
+		_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}})
+		return pattern
+	}
 	mux.HandleFunc("GET "+StaticPrefix+"{file}", s.assets.serve)
 	mux.HandleFunc("POST /preferences", s.preferences)
 	mux.HandleFunc("POST /reasons", s.reasons)
@@ -178,6 +186,8 @@ type frame struct {
 	Live bool
 	// Wide is set for whom the pages about the service are.
 	Wide bool
+	// reader is who reads it.
+	reader *request
 	// Content is the rendered content; empty before.
 	Content template.HTML
 }
@@ -240,9 +250,10 @@ func (s *site) page(p page, at location) http.HandlerFunc {
 // write renders the whole page before it sends anything.
 func (s *site) write(w http.ResponseWriter, r *request, status int, p page, at location, c content) {
 	c.Title = cmp.Or(c.Title, p.Title)
-	f := frame{content: c, location: at, Page: p, Lang: r.lang, Theme: themeOf(r.Request), Here: r.URL.RequestURI(), SignedIn: r.signedIn, User: r.viewer.Name}
+	f := frame{content: c, location: at, Page: p, Lang: r.lang, Theme: themeOf(r.Request), Here: r.URL.RequestURI(), SignedIn: r.signedIn, User: r.viewer.Name, reader: r}
 	if f.SignedIn {
 		f.Doors = s.doorsFor(r.viewer)
+		f.Tabs = r.tabs(f.Tabs)
 		f.Badges = s.badges(r.Context(), f.Doors)
 		f.Live = s.rightTo("GET "+livePath, r.viewer) != access.Nothing
 		f.Wide = s.rightTo("GET /settings/about", r.viewer) != access.Nothing

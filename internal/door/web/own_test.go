@@ -1,0 +1,134 @@
+package web_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/auth"
+	"watchmark/internal/door/web"
+	"watchmark/internal/platform/scope"
+	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
+	"watchmark/internal/watch"
+)
+
+// asPerson has the pages read by a person, who has an account, beside one of somebody else. It answers the ids of both.
+func (g *rig) asPerson(t *testing.T) (own, other account.Account) {
+	t.Helper()
+	g.exec(t, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (1, 'bench', 'owner', '', 0, 0), (?, 'mira', 'person', '', 0, 0), (3, 'alex', 'person', '', 0, 0)`, personOfRig)
+	own = g.addAccount(t, account.Draft{Username: "mira", Method: account.ByToken, Tokens: token("secret-token-of-mira"), MediaUserNames: []string{"mira"}, Enabled: true})
+	other = g.addAccount(t, account.Draft{Username: "alex", Method: account.ByToken, Tokens: token("secret-token-of-alex"), MediaUserNames: []string{"alex"}, Enabled: true})
+	g.exec(t, `UPDATE accounts SET person_id = ? WHERE id = ?`, personOfRig, own.ID)
+	g.exec(t, `UPDATE accounts SET person_id = 3 WHERE id = ?`, other.ID)
+	g.role = auth.RolePerson
+	return own, other
+}
+
+// marked adds a record of an account.
+func (g *rig) marked(t *testing.T, of account.Account, title string) int64 {
+	t.Helper()
+	id := g.insert(t, episode(watch.Plex, of.Username, title, "", 1, 1, ""), time.Now())
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+		return record.SettleTx(ctx, tx, record.Outcome{RecordID: id, AccountID: of.ID, Status: record.Success, Trace: []byte("{}")})
+	})
+	return id
+}
+
+func TestLiveTellsAPersonTheirOwn(t *testing.T) {
+	g := newRig(t)
+	own, other := g.asPerson(t)
+	mine, theirs, unowned := g.marked(t, own, "one"), g.marked(t, other, "two"), g.insert(t, episode(watch.Plex, "visitor", "three", "", 1, 1, ""), time.Now())
+	ago := time.Now().Add(-time.Hour).UnixMilli()
+	g.exec(t, `UPDATE records SET updated_at = ? WHERE id = ?`, ago, mine)
+	lines := g.listen(t)
+	feed := g.records.Feed
+	next := func(want ...string) {
+		t.Helper()
+		for _, line := range want {
+			if got := nextLine(t, lines); got != line {
+				t.Fatalf("is told %q, not %q", got, line)
+			}
+		}
+	}
+	feed.Publish(theirs)
+	feed.Publish(unowned)
+	feed.Publish(record.Arrival)
+	feed.Publish(record.Anything)
+	feed.Publish(987654)
+	feed.Publish(theirs)
+	feed.Publish(mine)
+	next("event: records", fmt.Sprintf("data: [%d]", mine))
+
+	// What was missed is told when something of one's own changed.
+	g.exec(t, `UPDATE records SET updated_at = ? WHERE id = ?`, time.Now().UnixMilli(), mine)
+	feed.Publish(record.Anything)
+	next("event: anything")
+
+	// Whose account it is counts when it is told.
+	g.exec(t, `UPDATE records SET updated_at = ?`, ago)
+	g.exec(t, `UPDATE accounts SET person_id = NULL WHERE id = ?`, own.ID)
+	g.exec(t, `UPDATE accounts SET person_id = ? WHERE id = ?`, personOfRig, other.ID)
+	feed.Publish(mine)
+	feed.Publish(theirs)
+	next("data:", "event: records", fmt.Sprintf("data: [%d]", theirs))
+}
+
+// Of more than one message holds, what is a person's own is told, and the rest makes no message.
+func TestManyChangesOfOthers(t *testing.T) {
+	g := newRig(t)
+	own, other := g.asPerson(t)
+	mine, theirs := g.marked(t, own, "one"), g.marked(t, other, "two")
+	ctx := scope.In(t.Context(), scope.Of(personOfRig))
+	changed := []int64{theirs, mine}
+	for id := range int64(1000) {
+		changed = append(changed, 10_000+id)
+	}
+	if told, anything := web.Heard(ctx, g.records, changed...); anything || !slices.Equal(told, []int64{mine}) {
+		t.Errorf("is told of %v, or anything: %t", told, anything)
+	}
+	if told, anything := web.Heard(t.Context(), nil, changed...); !anything {
+		t.Errorf("who is told everything hears of %d alone", len(told))
+	}
+}
+
+func TestAPersonReadsTheirInbox(t *testing.T) {
+	g := newRig(t)
+	own, other := g.asPerson(t)
+	in := g.client(t, true)
+	tell := func(of account.Account, title string) int64 {
+		g.notices.Add(t.Context(), notify.Notice{Kind: notify.MarkFailed, User: of.Username, AccountID: of.ID, Account: of.Username, RecordID: 1, About: title, Facts: map[string]string{"title": title}})
+		entries, _, err := g.notices.List(t.Context(), notify.Filter{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries[0].ID
+	}
+	mine, theirs := tell(own, "葬送的芙莉莲"), tell(other, "迷宫饭")
+	g.notices.Add(t.Context(), notify.Notice{Kind: notify.NoAccount, User: "visitor", About: "visitor"})
+	for path, status := range map[string]int{"/inbox": 200, "/inbox?view=all": 200, "/inbox?view=unread": 200, "/inbox?q=迷宫饭": 200, fmt.Sprintf("/inbox/%d", mine): 200, fmt.Sprintf("/inbox/%d", theirs): 404, "/inbox/4711": 404} {
+		for _, lang := range []string{"en", "zh-CN"} {
+			page := g.get(t, in, path, lang)
+			if page.status != status {
+				t.Errorf("%s answers %d", path, page.status)
+			}
+			for _, leak := range []string{fmt.Sprintf("notice-%d", theirs), "alex", "visitor", `href="/records`, `href="/people`, `href="/settings`} {
+				if strings.Contains(page.body, leak) {
+					t.Errorf("%s shows %s", path, leak)
+				}
+			}
+			if status == http.StatusOK && !strings.Contains(page.body, `<span aria-hidden="true">1</span>`) {
+				t.Errorf("%s counts something else than the one own notice", path)
+			}
+		}
+	}
+	if page := g.get(t, in, "/inbox", "en"); !strings.Contains(page.body, "葬送的芙莉莲") || !strings.Contains(page.body, `data-live="/live"`) {
+		t.Error("the own notice is missing, or the page is not live")
+	}
+}
