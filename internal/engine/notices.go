@@ -15,6 +15,8 @@ import (
 type Notices interface {
 	// AddTx stores notices in the transaction of what they tell of.
 	AddTx(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error
+	// ReopenTx opens the notice of a matter anew that was closed last, in the transaction of what is as before.
+	ReopenTx(ctx context.Context, tx *sql.Tx, of notify.Notice) error
 	// Wake is called after the commit.
 	Wake()
 }

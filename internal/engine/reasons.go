@@ -14,6 +14,10 @@ var (
 	// ErrNotRetried is returned by LastRetry for a record that no remembered task ran again.
 	ErrNotRetried = reason.New("record_not_retried", "this record was not retried recently: start a retry with POST {path}",
 		"这条记录最近没有重试：可用 POST {path} 开始").For(reason.NotFound)
+	// ErrAssigning is returned by AssignUser while the same user is assigned.
+	ErrAssigning = reason.New("assign_running", "what this user watched is being marked already", "正在标记这个用户看过的内容").For(reason.Conflict)
+	// ErrAccountDisabled is returned by AssignUser for an account that nothing is marked for.
+	ErrAccountDisabled = reason.New("assign_account_disabled", "the account is disabled: enable it first", "该账号已停用：请先启用").For(reason.Conflict)
 	// ErrRetrying is returned by RetryFailed while another one runs.
 	ErrRetrying = reason.New("retry_running", "the failed records are being retried already", "正在重试失败的记录").For(reason.Conflict)
 )

@@ -91,25 +91,30 @@ func (e *Engine) RetryFailed(ctx context.Context, f record.Filter) (*task.Task, 
 		if err != nil {
 			return err
 		}
-		var tally Tally
-		t.Progress(0, len(ids), tally.Reason())
-		for len(ids) > 0 {
-			part := ids[:min(len(ids), RunMost)]
-			ids = ids[len(part):]
-			err := e.retryPart(ctx, part, &tally)
-			done := tally.Retried + tally.Skipped
-			t.SetResult(tally)
-			t.Progress(done, done+len(ids), tally.Reason())
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return e.retryAll(ctx, t, ids, func(tally Tally) any { return tally })
 	})
 	if errors.Is(err, task.ErrRunning) {
 		return nil, ErrRetrying
 	}
 	return t, err
+}
+
+// retryAll runs failed records again for a task, in their order, and keeps the result that their tally makes.
+func (e *Engine) retryAll(ctx context.Context, t *task.Task, ids []int64, result func(Tally) any) error {
+	var tally Tally
+	t.Progress(0, len(ids), tally.Reason())
+	for len(ids) > 0 {
+		part := ids[:min(len(ids), RunMost)]
+		ids = ids[len(part):]
+		err := e.retryPart(ctx, part, &tally)
+		done := tally.Retried + tally.Skipped
+		t.SetResult(result(tally))
+		t.Progress(done, done+len(ids), tally.Reason())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Tally is what a bulk retry brought.

@@ -117,16 +117,16 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 	return st, nil
 }
 
-// FailedLately is how many records of the last seven days failed, and how many users have no account, whose records are
-// not among them. It looks at these records alone.
-func (s *Store) FailedLately(ctx context.Context, now time.Time) (failed, unrouted int, err error) {
+// FailedLately is how many records of the last seven days failed, without those of users that have no account. It looks at these
+// records alone.
+func (s *Store) FailedLately(ctx context.Context, now time.Time) (failed int, err error) {
 	within, whose := account.Within(ctx, "account_id")
-	err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(CASE WHEN NOT `+stillUnrouted+` THEN 1 END), COUNT(DISTINCT CASE WHEN `+stillUnrouted+` THEN user_name END)
-		FROM records WHERE `+unmarked+` AND created_at >= ? AND (status || '') = 'error' AND `+within, append([]any{watch.DayStart(now, -6).UnixMilli()}, whose...)...).Scan(&failed, &unrouted)
+	err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(CASE WHEN NOT `+stillUnrouted+` THEN 1 END)
+		FROM records WHERE `+unmarked+` AND created_at >= ? AND (status || '') = 'error' AND `+within, append([]any{watch.DayStart(now, -6).UnixMilli()}, whose...)...).Scan(&failed)
 	if err != nil {
-		return 0, 0, fmt.Errorf("count failed records: %w", err)
+		return 0, fmt.Errorf("count failed records: %w", err)
 	}
-	return failed, unrouted, nil
+	return failed, nil
 }
 
 // Newest is when the newest record was made; zero when there is none.

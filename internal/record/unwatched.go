@@ -75,6 +75,25 @@ func (s *Store) Unwatched(ctx context.Context, asked bool) ([]Unwatched, error) 
 		WHERE id IN (SELECT record_id FROM unwatched WHERE (asked_at > 0) = ?) ORDER BY account_id, id`, asked)
 }
 
+// AskedUnwatched are at most so many of the records that wait for a person's word, by account and record, and the cursor of the next page
+// (0 = none). A cursor other than 0 is the record that the page begins after.
+func (s *Store) AskedUnwatched(ctx context.Context, after int64, most int) (asked []Unwatched, next int64, err error) {
+	asked, err = db.All(ctx, s.db.Read(), "list what people are asked about", func(row db.Row) (u Unwatched, err error) {
+		var heard int64
+		err = scan(row, &u.Record, &heard)
+		u.HeardAt = time.UnixMilli(heard)
+		return u, err
+	}, `SELECT `+columns+`, (SELECT MAX(heard_at) FROM unwatched WHERE record_id = records.id) FROM records
+		WHERE id IN (SELECT record_id FROM unwatched WHERE asked_at > 0)
+			AND (CAST(? AS BIGINT) = 0 OR (COALESCE(account_id, 0), id) > ((SELECT COALESCE(a.account_id, 0) FROM records a WHERE a.id = ?), CAST(? AS BIGINT)))
+		ORDER BY COALESCE(account_id, 0), id LIMIT ?`, after, after, after, most+1)
+	if err == nil && len(asked) > most {
+		asked = asked[:most]
+		next = asked[most-1].ID
+	}
+	return asked, next, err
+}
+
 // IsUnwatched reports whether there are records whose marks are to be taken back.
 func (s *Store) IsUnwatched(ctx context.Context) (is bool, err error) {
 	if err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM unwatched WHERE asked_at = 0)`).Scan(&is); err != nil {

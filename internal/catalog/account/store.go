@@ -304,29 +304,73 @@ func (s *Store) MoveUserNames(ctx context.Context, person int64, gone, come []st
 // *reason.FieldError of the field name, or ErrNotFound.
 func (s *Store) AddUserName(ctx context.Context, id int64, name string) (Account, error) {
 	var changed Account
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		now, err := get(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(now.MediaUserNames, name) {
-			changed = now
-			return nil
-		}
-		names := append(now.MediaUserNames, name)
-		if err := CheckUserNames("name", names); err != nil {
-			return err
-		}
-		if err := setUserNames(ctx, tx, id, names); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `UPDATE accounts SET updated_at = ? WHERE id = ?`, time.Now().UnixMilli(), id); err != nil {
-			return fmt.Errorf("update account %d: %w", id, err)
-		}
-		changed, err = get(ctx, tx, id)
+	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+		changed, _, err = AddUserNameTx(ctx, tx, id, name)
 		return err
 	})
 	return changed, err
+}
+
+// AddUserNameTx is Store.AddUserName within tx, and reports whether the account did not name the user before.
+func AddUserNameTx(ctx context.Context, tx *sql.Tx, id int64, name string) (changed Account, added bool, err error) {
+	now, err := get(ctx, tx, id)
+	if err != nil || slices.Contains(now.MediaUserNames, name) {
+		return now, false, err
+	}
+	names := append(now.MediaUserNames, name)
+	if err := CheckUserNames("name", names); err != nil {
+		return Account{}, false, err
+	}
+	changed, err = renameUsers(ctx, tx, id, names)
+	return changed, true, err
+}
+
+// DropUserNameTx is the way back from AddUserNameTx and GiveUserNameTx, within tx: neither the account nor its person has the user any more,
+// who stays the person's where another account of them names the user. It reports false when the account does not name the user.
+func DropUserNameTx(ctx context.Context, tx *sql.Tx, id int64, name string) (dropped bool, err error) {
+	now, err := get(ctx, tx, id)
+	if err != nil || !slices.Contains(now.MediaUserNames, name) {
+		return false, err
+	}
+	if _, err := renameUsers(ctx, tx, id, slices.DeleteFunc(now.MediaUserNames, func(n string) bool { return n == name })); err != nil {
+		return false, err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM person_media_users WHERE name = ? AND person_id = ?
+		AND NOT EXISTS (SELECT 1 FROM account_media_users m JOIN accounts a ON a.id = m.account_id WHERE m.name = ? AND a.person_id = ?)`,
+		name, now.PersonID, name, now.PersonID); err != nil {
+		return false, fmt.Errorf("take a media-server user from person %d: %w", now.PersonID, err)
+	}
+	return true, nil
+}
+
+// GiveUserNameTx makes a media-server user that of the person whose account it is, within tx. It returns ErrUserOfOther where the user is
+// somebody else already; an account of the owner's takes any.
+func GiveUserNameTx(ctx context.Context, tx *sql.Tx, a Account, name string) error {
+	if a.PersonID == 0 {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO person_media_users (name, person_id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, a.PersonID); err != nil {
+		return fmt.Errorf("give a media-server user to person %d: %w", a.PersonID, err)
+	}
+	var whose int64
+	if err := tx.QueryRowContext(ctx, `SELECT person_id FROM person_media_users WHERE name = ?`, name).Scan(&whose); err != nil {
+		return fmt.Errorf("look whose a media-server user is: %w", err)
+	}
+	if whose != a.PersonID {
+		return ErrUserOfOther
+	}
+	return nil
+}
+
+// renameUsers has an account name these users alone.
+func renameUsers(ctx context.Context, tx *sql.Tx, id int64, names []string) (Account, error) {
+	if err := setUserNames(ctx, tx, id, names); err != nil {
+		return Account{}, err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE accounts SET updated_at = ? WHERE id = ?`, time.Now().UnixMilli(), id); err != nil {
+		return Account{}, fmt.Errorf("update account %d: %w", id, err)
+	}
+	return get(ctx, tx, id)
 }
 
 func setUserNames(ctx context.Context, tx *sql.Tx, id int64, names []string) error {

@@ -5,6 +5,7 @@ var operations = map[string]Rule{
 	// Accounts
 	"activate-account":    ownerOnly,
 	"add-media-user-name": ownerOnly,
+	"assign-user":         ownerOnly,
 	"change-account":      ownOf(Account),
 	"create-account":      own,
 	"delete-account":      ownOf(Account),
@@ -14,6 +15,8 @@ var operations = map[string]Rule{
 	"ignore-user":         ownerOnly,
 	"list-accounts":       own,
 	"list-ignored-users":  ownerOnly,
+	"list-unknown-users":  ownerOnly,
+	"preview-assign-user": ownerOnly,
 	"start-oauth":         ownerOnly,
 	"test-account":        ownOf(Account),
 

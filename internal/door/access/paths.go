@@ -51,6 +51,7 @@ var paths = map[string]Rule{
 	"/sources/import":                     ownerOnly,
 	"/people":                             ownerOnly,
 	"/people/household":                   ownerOnly,
+	"/people/assign":                      ownerOnly,
 	"/people/{id}/list":                   ownerOnly,
 	"/people/{id}/entries/{subject}/word": ownerOnly,
 	"/messages":                           ownerOnly,

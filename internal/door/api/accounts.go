@@ -181,6 +181,7 @@ func (as Accounts) register(s *server) {
 	})
 	as.registerOAuth(s)
 	as.registerIgnored(s)
+	as.registerUnknown(s)
 }
 
 func (as Accounts) createAccount(ctx context.Context, in *JSON[accountInput]) (*JSON[account.Account], error) {

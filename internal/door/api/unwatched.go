@@ -30,9 +30,10 @@ type unwatchedPlay struct {
 	HeardAt     time.Time         `json:"heard_at" doc:"When it was set back."`
 }
 
-// unwatchedList is all that is asked about.
-type unwatchedList struct {
-	Items []unwatchedPlay `json:"items"`
+// unwatchedQuery are the parameters of the list, whose page is as long as pages are at most: it had none before.
+type unwatchedQuery struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"200" doc:"How many items to answer at most."`
+	Cursor string `query:"cursor" maxLength:"20" doc:"The next_cursor of the page before; leave it out for the first page."`
 }
 
 // unwatchedAnswer is a person's word.
@@ -46,13 +47,17 @@ func (u Unwatched) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/unwatched", OperationID: "list-unwatched", Tags: []string{tag},
 		Summary: "List what was set back to unwatched and waits for an answer", Description: "By the setting sync.unwatched, or that of the account. More than 30 at once always wait.",
-	}, func(ctx context.Context, _ *none) (*JSON[unwatchedList], error) {
-		asked, err := u.Decisions.AskedUnwatched(ctx)
-		list := unwatchedList{Items: []unwatchedPlay{}}
-		for _, one := range asked {
-			list.Items = append(list.Items, unwatchedPlay{one.ID, one.AccountID, one.AccountName, one.UserName, one.Title, one.Season, one.Episode, one.SubjectID, one.SubjectName, one.HeardAt})
+	}, func(ctx context.Context, in *unwatchedQuery) (*JSON[Page[unwatchedPlay]], error) {
+		from := PageQuery{Cursor: in.Cursor}
+		if problems := from.Resolve(nil); problems != nil {
+			return nil, problems[0]
 		}
-		return answer(list, err)
+		asked, next, err := u.Decisions.Engine.Records.AskedUnwatched(ctx, from.seen, in.Limit)
+		page := Page[unwatchedPlay]{Items: []unwatchedPlay{}, NextCursor: cursorOf(next)}
+		for _, one := range asked {
+			page.Items = append(page.Items, unwatchedPlay{one.ID, one.AccountID, one.AccountName, one.UserName, one.Title, one.Season, one.Episode, one.SubjectID, one.SubjectName, one.HeardAt})
+		}
+		return answer(page, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/unwatched", OperationID: "answer-unwatched", Tags: []string{tag},

@@ -125,8 +125,8 @@ type accountsPage struct {
 	ErrorKey string
 	// Ignored are the users whose plays are ignored.
 	Ignored []account.IgnoredUser
-	// Free are recent names that no account lists: their events are marked for nobody.
-	Free []string
+	// Unrouted are the users without an account: what they watch is marked for nobody.
+	Unrouted unroutedList
 }
 
 // offeredNames is how many recent names a form offers.
@@ -177,18 +177,15 @@ func (g Accounts) list(r *request) (content, error) {
 	if page.Ignored, err = g.Accounts.Ignored(ctx); err != nil {
 		return content{}, err
 	}
-	ignored := func(name string) bool {
-		return slices.ContainsFunc(page.Ignored, func(u account.IgnoredUser) bool { return u.Name == name })
+	if page.Unrouted, err = unroutedOf(ctx, g.Records, g.Accounts); err != nil {
+		return content{}, err
 	}
+	page.Unrouted.Open = true
 	var seen []seenName
 	for _, name := range names {
 		free := !slices.ContainsFunc(naming, func(a account.Account) bool { return slices.Contains(a.MediaUserNames, name) })
-		if free && !ignored(name) {
-			page.Free = append(page.Free, name)
-		}
 		seen = append(seen, seenName{name, free})
 	}
-	page.Free = page.Free[:min(len(page.Free), unroutedMost)]
 	seen = seen[:min(len(seen), offeredNames)]
 	page.New = accountForm{Seen: seen, Rules: g.rulesOf(account.Account{})}
 	if id, err := strconv.ParseInt(q.Get("connected"), 10, 64); err == nil {

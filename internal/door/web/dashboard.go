@@ -139,7 +139,11 @@ func (g Dashboard) show(r *request) (content, error) {
 // needs are the things that wait for a person, in this order: what prevents marks at all, what failed, what waits,
 // and what resolves by itself.
 func (g Dashboard) needs(ctx context.Context, now time.Time, polled []polledSource, queue int) ([]need, error) {
-	failed, unrouted, err := g.Records.FailedLately(ctx, now)
+	failed, err := g.Records.FailedLately(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	unrouted, err := g.Records.CountUnrouted(ctx)
 	if err != nil {
 		return nil, err
 	}

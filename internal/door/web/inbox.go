@@ -54,8 +54,9 @@ type inboxPage struct {
 	// It is empty when all are read.
 	Read string
 	All  bool
-	// Unwatched is what was set back to unwatched and waits for an answer.
-	Unwatched []unwatchedView
+	// Unwatched is what was set back to unwatched and waits for an answer; MoreUnwatched is set when there is more than a page asks about.
+	Unwatched     []unwatchedView
+	MoreUnwatched bool
 	pager
 }
 
@@ -136,7 +137,7 @@ func (g Inbox) list(r *request) (content, error) {
 	}
 	var err error
 	if r.can("answer-unwatched") {
-		if page.Unwatched, err = g.unwatched(ctx); err != nil {
+		if page.Unwatched, page.MoreUnwatched, err = g.unwatched(ctx); err != nil {
 			return content{}, err
 		}
 	}

@@ -113,6 +113,7 @@ func (g Groups) doors() []door {
 		{Key: "accounts.title", Icon: "users", Pages: []page{
 			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list, Tab: true},
 			{Path: householdPath, Doc: "access#people-of-the-household", Title: "household.title", template: "household", show: g.Household.list, Tab: true},
+			{Path: assignPath, Doc: "accounts#whose-list-is-marked", template: "assign", show: g.Accounts.assign},
 			{Path: "/people/{id}/list", Doc: "lists", Title: "list.title", template: "list", show: g.Accounts.listOf, scripts: []string{"restore", "upload"}},
 			{Path: "/people/{id}/entries/{subject}/word", Doc: "lists#a-word-at-the-end", template: "word", show: g.Accounts.word, scripts: []string{"word"}},
 		}},

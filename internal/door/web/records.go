@@ -35,9 +35,8 @@ type recordsPage struct {
 	Records        []record.Record
 	// Unrouted are the users without an account, whose records are not in the list unless it is filtered by them.
 	// Ignored are the users whose records are ignored.
-	Unrouted     []unroutedLine
-	OpenUnrouted bool
-	Ignored      []account.IgnoredUser
+	Unrouted unroutedList
+	Ignored  []account.IgnoredUser
 	pager
 	// RetryPath is the path of the API that retries all failed records of the filter; empty unless failed records are
 	// listed.
@@ -73,12 +72,12 @@ func (g Records) list(r *request) (content, error) {
 		return content{}, err
 	}
 	page.readDays(&f, q)
-	page.OpenUnrouted = q.Has("unrouted")
 	if f.User == "" && f.Text == "" && (f.Status == "" || f.Status == record.Failed) {
 		f.Routed = true
 		if err := g.withUnrouted(r.Context(), &page); err != nil {
 			return content{}, err
 		}
+		page.Unrouted.Open = q.Has("unrouted")
 	}
 	users, err := g.Records.UserNames(r.Context())
 	if err != nil {
@@ -99,15 +98,19 @@ func (g Records) list(r *request) (content, error) {
 	return content{Data: page}, nil
 }
 
-// failed is how many events of the last days failed, those of users without an account included.
+// failed is how many records of the last days failed, with one for each user without an account.
 func (g Records) failed(ctx context.Context) (int, error) {
-	failed, unrouted, err := g.Records.FailedLately(ctx, time.Now())
+	failed, err := g.Records.FailedLately(ctx, time.Now())
+	if err != nil {
+		return 0, err
+	}
+	unrouted, err := g.Records.CountUnrouted(ctx)
 	return failed + unrouted, err
 }
 
 // withUnrouted adds the users without an account to a page.
 func (g Records) withUnrouted(ctx context.Context, page *recordsPage) (err error) {
-	if page.Unrouted, err = g.unrouted(ctx); err != nil {
+	if page.Unrouted, err = unroutedOf(ctx, g.Records, g.Accounts); err != nil {
 		return err
 	}
 	page.Ignored, err = g.Accounts.Ignored(ctx)

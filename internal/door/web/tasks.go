@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/engine"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
@@ -177,7 +178,7 @@ func pageOf(t task.Status) string {
 		return questionPath(t.RecordID)
 	case archive.TaskKind:
 		return "/titles/archive"
-	case account.TokensJob:
+	case account.TokensJob, engine.AssignKind:
 		return "/people"
 	case summary.JobsJob, summary.AiringJob:
 		return "/messages/summaries"
@@ -243,6 +244,7 @@ var resultKeys = map[string][]string{
 	retryKind:              {"status.about.{status}", "error_kind.{error_kind}"},
 	retryFailedKind:        {"script.run_tally"},
 	answerKind:             {"script.run_tally"},
+	engine.AssignKind:      {"script.run_tally"},
 	correctKind:            {"script.run_corrected", "script.run_tally"},
 	archive.TaskKind:       {"script.imported_{outcome}"},
 	idmap.TaskKind:         {"script.refreshed_{outcome}"},

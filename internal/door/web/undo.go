@@ -7,6 +7,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/device"
@@ -20,7 +21,7 @@ import (
 // undoable are the kinds of tasks that have marks made, which this page takes back. Others that write have their undo on their page.
 var undoable = map[string]bool{
 	retryKind: true, retryFailedKind: true, correctKind: true, answerKind: true, importer.RunTask: true, tracker.SyncTask: true, watcher.SyncTask: true,
-	device.TaskKind: true, nas.ScanJob: true,
+	device.TaskKind: true, nas.ScanJob: true, engine.AssignKind: true,
 }
 
 // undoPage takes back what was written in a span of time, or by a task.

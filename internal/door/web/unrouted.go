@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 )
 
@@ -29,8 +32,10 @@ func (u unroutedUser) Body() string {
 	return string(body)
 }
 
-// RetryPath is the path of the API that retries the user's failed records.
-func (u unroutedUser) RetryPath() string { return "/api/records/retry?user=" + url.QueryEscape(u.User) }
+// AssignPath is the page that shows what becomes of the user as one of an account.
+func (u unroutedUser) AssignPath(accountID int64) string {
+	return withQuery(assignPath, map[string]string{"user": u.User, "account": strconv.FormatInt(accountID, 10)})
+}
 
 // Path is the path of the user's records.
 func (u unroutedUser) Path() string { return "/records?user=" + url.QueryEscape(u.User) }
@@ -91,22 +96,102 @@ func (o offers) of(user string) *unroutedUser {
 	return u
 }
 
-// unrouted are the users without an account.
-func (g Records) unrouted(ctx context.Context) ([]unroutedLine, error) {
-	users, err := g.Records.Unrouted(ctx, unroutedMost)
+// unroutedList are the users without an account, those who were heard of last, and how many there are.
+type unroutedList struct {
+	Lines []unroutedLine
+	Count int
+	// Open is set when the list is shown unfolded.
+	Open bool
+}
+
+// More is how many users are not listed.
+func (l unroutedList) More() int { return max(0, l.Count-len(l.Lines)) }
+
+// unroutedOf are the users without an account.
+func unroutedOf(ctx context.Context, records *record.Store, accounts *account.Store) (list unroutedList, err error) {
+	users, next, err := records.Unrouted(ctx, 0, unroutedMost)
 	if err != nil || len(users) == 0 {
-		return nil, err
+		return list, err
+	}
+	if list.Count = len(users); next != 0 {
+		if list.Count, err = records.CountUnrouted(ctx); err != nil {
+			return list, err
+		}
 	}
 	var names []string
 	for _, u := range users {
 		names = append(names, u.User)
 	}
-	offered, err := offersFor(ctx, g.Accounts, names)
-	var lines []unroutedLine
+	offered, err := offersFor(ctx, accounts, names)
 	for _, u := range users {
 		if of := offered.of(u.User); of != nil { // nil when an account lists the name since the query
-			lines = append(lines, unroutedLine{*of, u})
+			list.Lines = append(list.Lines, unroutedLine{*of, u})
+		} else {
+			list.Count--
 		}
 	}
-	return lines, err
+	return list, err
+}
+
+// assignPath is the page of an assignment.
+const assignPath = "/people/assign"
+
+type assignPage struct {
+	User    string
+	Account account.Account
+	Waits   record.UnroutedOf
+	// Named is set when the account names the user, and Body is the request body that makes it so.
+	Named       bool
+	Body        string
+	RunningTask int64
+	// Last is the assignment of this user to the account that ended last; nil before the first.
+	Last *taskView
+}
+
+// titlesAssigned is how many titles the page lists.
+const titlesAssigned = 20
+
+// assign shows what waits of ?user= and on whose list it would be marked: that of ?account=.
+func (g Accounts) assign(r *request) (content, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	id, err := strconv.ParseInt(q.Get("account"), 10, 64)
+	if err != nil || q.Get("user") == "" {
+		return content{}, account.ErrNotFound
+	}
+	page := assignPage{User: q.Get("user")}
+	if page.Account, err = g.Accounts.Get(ctx, id); err != nil {
+		return content{}, err
+	}
+	if page.Waits, err = g.Records.UnroutedOf(ctx, page.User, titlesAssigned); err != nil {
+		return content{}, err
+	}
+	page.Named = slices.Contains(page.Account.MediaUserNames, page.User)
+	body, err := json.Marshal(map[string]any{"name": page.User, "account_id": id})
+	if err != nil {
+		return content{}, err
+	}
+	page.Body = string(body)
+	if page.RunningTask, err = g.Tasks.RunningOf(ctx, id, engine.AssignKind); err != nil {
+		return content{}, err
+	}
+	page.Last, err = g.lastAssignment(r, page)
+	return content{Heading: page.User, Data: page}, err
+}
+
+// lastAssignment is the newest task that made the user of a page one of its account, once it ended.
+func (g Accounts) lastAssignment(r *request, page assignPage) (*taskView, error) {
+	all, err := g.Tasks.List(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.Kind != engine.AssignKind || t.State == task.Running || t.RecordID != page.Account.ID {
+			continue
+		}
+		if made, there := task.ResultOf[engine.Assignment](t); there && made.UserName == page.User {
+			view, err := r.taskView(t)
+			return &view, err
+		}
+	}
+	return nil, nil
 }

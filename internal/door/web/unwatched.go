@@ -31,11 +31,14 @@ func (v unwatchedView) body(takeBack bool) (string, error) {
 	return string(text), err
 }
 
-// unwatched is what people are asked about, by account, title and season.
-func (g Inbox) unwatched(ctx context.Context) (views []unwatchedView, err error) {
-	all, err := g.Records.Unwatched(ctx, true)
+// unwatchedShown is how many plays the page asks about at once; the others follow when these are answered.
+const unwatchedShown = 200
+
+// unwatched is what people are asked about, by account, title and season, and whether there is more.
+func (g Inbox) unwatched(ctx context.Context) (views []unwatchedView, more bool, err error) {
+	all, next, err := g.Records.AskedUnwatched(ctx, 0, unwatchedShown)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	type key struct {
 		account int64
@@ -61,5 +64,5 @@ func (g Inbox) unwatched(ctx context.Context) (views []unwatchedView, err error)
 	for _, v := range views {
 		slices.Sort(v.Episodes)
 	}
-	return views, nil
+	return views, next != 0, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
@@ -120,6 +121,8 @@ type undoing struct {
 	what   record.Writings
 	task   *task.Task
 	result Undoing
+	// assigned is the task that made a user one of an account, where that is what is undone.
+	assigned *task.Status
 }
 
 // UndoWritings starts a task that takes back what was written to lists, entry by entry, but for what the person changed since and what
@@ -131,16 +134,23 @@ func (s *Service) UndoWritings(ctx context.Context, asked UndoRequest) (*task.Ta
 			return nil, err
 		}
 	}
+	var assigned *task.Status
 	if asked.TaskID != 0 {
 		t, err := s.Engine.Tasks.Get(ctx, asked.TaskID)
-		if err == nil && t.Status().State == task.Running {
-			return nil, ErrTaskRuns
-		}
 		if err != nil && !errors.Is(err, task.ErrNotFound) {
 			return nil, err
 		}
+		if err == nil {
+			of := t.Status()
+			if of.State == task.Running {
+				return nil, ErrTaskRuns
+			}
+			if of.Kind == engine.AssignKind && !asked.DryRun {
+				assigned = &of
+			}
+		}
 	}
-	u := undoing{Service: s, asked: asked, result: Undoing{DryRun: asked.DryRun, AccountID: asked.AccountID, TaskID: asked.TaskID, Entries: []UndoneEntry{}, Restores: []int64{}}}
+	u := undoing{assigned: assigned, Service: s, asked: asked, result: Undoing{DryRun: asked.DryRun, AccountID: asked.AccountID, TaskID: asked.TaskID, Entries: []UndoneEntry{}, Restores: []int64{}}}
 	u.what = record.Writings{Since: asked.Since, Until: asked.Until, AccountID: asked.AccountID, TaskID: asked.TaskID}
 	if asked.TaskID == 0 {
 		u.result.Since, u.result.Until = &asked.Since, &asked.Until
@@ -151,7 +161,17 @@ func (s *Service) UndoWritings(ctx context.Context, asked UndoRequest) (*task.Ta
 	}
 	return s.Engine.Tasks.Start(ctx, task.Spec{Kind: kind, Alone: kind}, func(ctx context.Context, t *task.Task) error {
 		u.task = t
-		return u.run(ctx)
+		if u.assigned == nil {
+			return u.run(ctx)
+		}
+		user, err := s.Engine.Unbind(ctx, *u.assigned) // before all else: nothing more is marked meanwhile
+		if err == nil {
+			err = u.run(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		return s.Engine.Unassign(ctx, *u.assigned, user)
 	})
 }
 

@@ -54,6 +54,18 @@ func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before
 	return nil
 }
 
+// ReopenTx opens the notice of a matter anew, within tx, that was closed last: what settled the matter is taken back. Nobody is told once
+// more. Where one is open, or none is kept, it does nothing.
+func (n *Notifier) ReopenTx(ctx context.Context, tx *sql.Tx, of Notice) error {
+	about := matter(of)
+	_, err := tx.ExecContext(ctx, `UPDATE notices SET over_at = 0, unread = 1 WHERE id = (SELECT MAX(id) FROM notices WHERE matter = ? AND replaced = 0 AND over_at > 0)
+		AND NOT EXISTS (SELECT 1 FROM notices WHERE matter = ? AND`+open+`)`, about, about)
+	if err != nil {
+		return fmt.Errorf("open the notice of a matter anew: %w", err)
+	}
+	return nil
+}
+
 // SettleGone closes the notices of some kinds about accounts that are not known any more.
 func (n *Notifier) SettleGone(ctx context.Context, known func(account int64) bool, kinds ...Kind) error {
 	list, args := db.In(kinds)

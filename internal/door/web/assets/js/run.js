@@ -59,6 +59,7 @@ function show(place, task) {
 // The kinds of tasks that have texts of their own.
 const descriptions = {
   retry_failed: (task) => `${text(`run_${task.state}`, task)} ${task.result ? text("run_tally", task.result) : ""}`.trim(),
+  assign_user: (task) => `${text(`run_${task.state}`, task)} ${task.result ? text("run_tally", task.result) : ""}`.trim(),
   correct: (task) => [text(`run_${task.state}`, task), task.result && text("run_corrected", task.result), task.result?.retried && text("run_tally", task.result)].filter(Boolean).join(" "),
   archive_import: (task) => {
     if (task.state === "running") return text(`import_${task.message}`, { percent: Math.floor((100 * task.done) / (task.total || 1)) });
