@@ -60,12 +60,15 @@ func TestBrowserSortsOutUsersWithoutAnAccount(t *testing.T) {
 		browsertest.Until(browsertest.Says("#records tbody", "Ignored")), gone("#records tbody", "Failed"),
 		// A record of somebody without an account is no matter for a retry.
 		chromedp.Navigate(s.url+"/records/2"), browsertest.Until(browsertest.Listening), browsertest.Until(`!document.querySelector("form[data-url$='/retry'] button").matches(".primary")`),
-		browsertest.Until(`document.querySelector(".verdict form[data-url$='/1/media_user_names'] button").matches(".primary")`),
+		browsertest.Until(`document.querySelector(".verdict a[href*='account=1']").matches(".primary")`),
 		// The inbox has the same buttons.
 		chromedp.Navigate(s.url+"/inbox"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#inbox", "4 times")), browsertest.Until(browsertest.Says("#inbox .over", "Solved")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
-		browsertest.Click("#inbox form[data-url$='/1/media_user_names'] button"), browsertest.Until(browsertest.Says("#run", "Finished. 4 marked")),
-		browsertest.Until(`document.querySelectorAll("#inbox li:not(.over)").length === 0`))
+		browsertest.Click("#inbox a[href*='account=1']"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#assign", "episode 1–4")),
+		browsertest.Until(browsertest.Says("#assign", "4 plays wait")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
+		browsertest.Click("#assign form button"), browsertest.Until(browsertest.Says("#run", "Finished. 4 marked")), browsertest.Until(browsertest.Says("#assigned", "4 marked")),
+		browsertest.Until(browsertest.Says("#assign", "belongs to mira")), browsertest.Until(`!!document.querySelector("#assigned a[href*='/records/undo?task=']")`),
+		chromedp.Navigate(s.url+"/inbox"), browsertest.Until(browsertest.Listening), browsertest.Until(`document.querySelectorAll("#inbox li:not(.over)").length === 0`))
 	if n := s.unread(); n.Attention != 0 {
 		t.Errorf("in the end %d count", n.Attention)
 	}
