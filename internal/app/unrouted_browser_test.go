@@ -64,7 +64,7 @@ func TestBrowserSortsOutUsersWithoutAnAccount(t *testing.T) {
 		// The inbox has the same buttons.
 		chromedp.Navigate(s.url+"/inbox"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#inbox", "4 times")), browsertest.Until(browsertest.Says("#inbox .over", "Solved")),
 		browsertest.Until(`document.documentElement.scrollWidth <= 390`),
-		browsertest.Click("#inbox a[href*='account=1']"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#assign", "episode 1–4")),
+		browsertest.Click("#inbox a[href*='account=1']"), browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("#assign", "Season 1, episode 1–4")),
 		browsertest.Until(browsertest.Says("#assign", "4 plays wait")), browsertest.Until(`document.documentElement.scrollWidth <= 390`),
 		browsertest.Click("#assign form button"), browsertest.Until(browsertest.Says("#run", "Finished. 4 marked")), browsertest.Until(browsertest.Says("#assigned", "4 marked")),
 		browsertest.Until(browsertest.Says("#assign", "belongs to mira")), browsertest.Until(`!!document.querySelector("#assigned a[href*='/records/undo?task=']")`),

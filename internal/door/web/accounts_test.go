@@ -28,16 +28,16 @@ func TestPagesStaySmallWithManyAccounts(t *testing.T) {
 		}
 	}
 	first := g.get(t, in, "/people?add=guest", "en").body
-	mustContain(t, first, "Choose the account that guest belongs to", "Add to person-00", `"/api/accounts/1/media_user_names"`, "person-29", `href="/people?add=guest&amp;from=30"`)
+	mustContain(t, first, "Choose the account that guest belongs to", "This is person-00", `href="/people/assign?account=1&amp;user=guest"`, "person-29", `href="/people?add=guest&amp;from=30"`)
 	last := g.get(t, in, "/people?add=guest&from=60", "en").body
-	mustContain(t, last, "Add to person-69", `href="/people?add=guest&amp;from=30"`)
+	mustContain(t, last, "This is person-69", `href="/people?add=guest&amp;from=30"`)
 	for _, body := range []string{first, last} {
 		if strings.Contains(body, "person-40") {
 			t.Error("a page lists those of another one")
 		}
 	}
 	found := g.get(t, in, "/people?q=person-4&add=guest", "en").body
-	mustContain(t, found, "Add to person-40", "Add to person-49")
+	mustContain(t, found, "This is person-40", "This is person-49")
 	if strings.Contains(found, "person-50") {
 		t.Error("a search finds everybody")
 	}

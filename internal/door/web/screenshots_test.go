@@ -126,6 +126,7 @@ func shots(t *testing.T) []shot {
 		{"accounts-edit", full, "/people", true, "details.fold summary"},
 		{"delete", full, "/people", true, "form[data-api=DELETE] button"},
 		{"menu", full, "/records?status=error", true, "details.menu summary"},
+		{"assign", full, "/people/assign?account=1&user=+G%C3%A4ste+", true, ""},
 		{"accounts-empty", empty, "/people", true, ""},
 		{"sources", full, "/sources", true, ""},
 		{"sources-empty", empty, "/sources", true, ""},

@@ -140,6 +140,7 @@ type assignPage struct {
 	User    string
 	Account account.Account
 	Waits   record.UnroutedOf
+	Titles  []assignedTitle
 	// Named is set when the account names the user, and Body is the request body that makes it so.
 	Named       bool
 	Body        string
@@ -147,6 +148,12 @@ type assignPage struct {
 	// Last is the assignment of this user to the account that ended last; nil before the first.
 	Last *taskView
 }
+
+// assignedTitle is what waits of one season or film.
+type assignedTitle struct{ record.UnroutedTitle }
+
+// SeasonNumber is the season of one that has one.
+func (t assignedTitle) SeasonNumber() int { return *t.Season }
 
 // titlesAssigned is how many titles the page lists.
 const titlesAssigned = 20
@@ -164,6 +171,9 @@ func (g Accounts) assign(r *request) (content, error) {
 	}
 	if page.Waits, err = g.Records.UnroutedOf(ctx, page.User, titlesAssigned); err != nil {
 		return content{}, err
+	}
+	for _, t := range page.Waits.Titles {
+		page.Titles = append(page.Titles, assignedTitle{t})
 	}
 	page.Named = slices.Contains(page.Account.MediaUserNames, page.User)
 	body, err := json.Marshal(map[string]any{"name": page.User, "account_id": id})
