@@ -29,7 +29,7 @@ const claimed = `UPDATE records SET status = 'processing', owner = ?, lease_unti
 
 // Room is how much a claim may take.
 type Room struct {
-	// Of is how many records of a user may come first that never ran and are of no task; nil for none.
+	// Of is how many records of a user may come first that never came out and are of no task; nil for none.
 	Of func(user string) int
 	// Background is how many others it may take.
 	Background int

@@ -12,8 +12,9 @@ import (
 // usersMost is how many users get a turn by one claim.
 const usersMost = 64
 
-// fresh holds for a record that never ran and is of no task: somebody has just watched it.
-const fresh = ` AND attempts = 0 AND task_id = 0`
+// fresh holds for a record that never came out in any way and is of no task: somebody has just watched it. One whose replica died goes on
+// before later episodes of its show.
+const fresh = ` AND message = '' AND task_id = 0`
 
 // turns are those of users for whom records wait.
 type turns struct {

@@ -102,6 +102,21 @@ func TestWhoHasMuchAtOnceIsInTheBackground(t *testing.T) {
 	}
 }
 
+// Otherwise later episodes of its show would be marked before it.
+func TestWhatADeadReplicaHadStillGoesFirst(t *testing.T) {
+	s, d := newStore(t)
+	ids := watched(t, d, "mira", 2, 0)
+	claim(t, s, record.Room{Of: func(string) int { return 1 }})
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return record.FreeTx(ctx, tx, []int64{me}) }); err != nil {
+		t.Fatal(err)
+	}
+	watched(t, d, "mira", 1, 0)
+	works, _, err := s.Claim(t.Context(), me, record.Room{Of: func(string) int { return 16 }, Background: 16})
+	if err != nil || len(works) != 3 || works[0].ID != ids[0] || works[0].Background {
+		t.Errorf("claimed %+v, %v; want %d first", works, err, ids[0])
+	}
+}
+
 func TestEveryUserGetsATurn(t *testing.T) {
 	s, d := newStore(t)
 	for n := range 100 {
@@ -126,7 +141,7 @@ func TestTurnsAreFoundByAnIndex(t *testing.T) {
 	}
 	_, d := newStore(t)
 	watched(t, d, "mira", 3, 0)
-	for condition, index := range map[string]string{``: "records_turns", ` AND attempts = 0 AND task_id = 0`: "records_fresh"} {
+	for condition, index := range map[string]string{``: "records_turns", ` AND message = '' AND task_id = 0`: "records_fresh"} {
 		for _, query := range []string{
 			`SELECT MIN(user_name) FROM records WHERE status = 'received'` + condition + ` AND user_name > 'a'`,
 			`SELECT r.id FROM records r WHERE r.status = 'received'` + condition + ` AND r.user_name = 'mira' ORDER BY r.id LIMIT 5`,
