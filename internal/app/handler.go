@@ -96,7 +96,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		api.Tasks{Registry: a.tasks, Engine: a.engine},
 		api.Jobs{Registry: a.jobs},
 		api.Queue{Queue: a.queue, Scheduler: a.replay, Settings: a.Settings, Reachability: a.catalog.Reachability, Probe: a.clients.Probe},
-		api.People{Store: a.Auth, Accounts: a.Accounts, Words: a.words, Engine: a.engine},
+		api.People{Store: a.Auth, Accounts: a.Accounts, Words: a.words, Rules: a.Mappings, Engine: a.engine},
 		api.Accounts{Store: a.Accounts, People: a.Auth, Client: a.clients, Engine: a.engine, Notices: a.Notices, Words: a.words, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
 		api.Archive{Archive: a.Archive, Importer: a.Archiver, Tasks: a.tasks},
 		api.Dataset{Table: a.Dataset},

@@ -25,12 +25,21 @@ func (a *App) newTracker() *tracker.Service {
 	})
 }
 
-// mapped reports whether a person mapped an event, by one of its titles.
+// mapped reports whether somebody mapped an event, by one of its titles: for all, or for a list that it is marked on.
 func (a *App) mapped(ctx context.Context, titles []string, event watch.Event) (bool, error) {
 	rules, err := a.Mappings.Rules(ctx)
 	if err != nil {
 		return false, err
 	}
 	_, found := rules.Find(titles, event.Season, event.IsFilm(), event.Episode)
-	return found, nil
+	if found {
+		return true, nil
+	}
+	accounts, err := a.Accounts.ForUser(ctx, event.UserName)
+	for _, one := range accounts {
+		if _, found := rules.Of(one.PersonID).Find(titles, event.Season, event.IsFilm(), event.Episode); found {
+			return true, nil
+		}
+	}
+	return false, err
 }

@@ -68,7 +68,7 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 		return preview.Verdict{Status: preview.NoAccount, Reason: r.message}, nil
 	}
 	ctx = catalog.InTurn(ctx, r.accounts[0].ID, true)
-	result := f.e.Matcher.Match(match.SeenBy(ctx, f.e.View(r.accounts[0])), event).Result
+	result := f.e.Matcher.Match(f.e.in(ctx, r.accounts[0]), event).Result
 	if ctx.Err() != nil {
 		return preview.Verdict{}, ctx.Err()
 	}

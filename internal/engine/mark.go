@@ -284,7 +284,7 @@ func (e *Engine) matchOnline(work context.Context, batch []settled) (refused []s
 func (e *Engine) matchesElsewhere(work context.Context, s *settled) (moved, found bool) {
 	ctx := catalog.InTurn(e.followed(work, s.work.ID), s.account.ID, s.work.Background)
 	defer e.settlePanic(ctx, work, s.work)
-	trace := e.Matcher.MatchOnline(match.SeenBy(ctx, e.View(s.account)), s.work.Event)
+	trace := e.Matcher.MatchOnline(e.in(ctx, s.account), s.work.Event)
 	if ctx.Err() != nil {
 		e.release(s.work)
 		return false, false

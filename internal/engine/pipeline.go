@@ -54,7 +54,7 @@ func (e *Engine) process(work context.Context, w record.Work) (again bool) {
 	}
 	start := time.Now()
 	ctx = catalog.InTurn(ctx, a.ID, w.Background)
-	trace := e.Matcher.Match(match.SeenBy(ctx, e.View(a)), w.Event)
+	trace := e.Matcher.Match(e.in(ctx, a), w.Event)
 	e.Matching.Observe(time.Since(start).Seconds())
 	if ctx.Err() != nil {
 		e.release(w)

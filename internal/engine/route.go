@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
+	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
 )
@@ -75,6 +76,11 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 	}
 	r.step = r.step.Ended(start)
 	return r, nil
+}
+
+// in has a match look by the eyes of an account, and by the rules of the person whose list that is.
+func (e *Engine) in(ctx context.Context, a account.Account) context.Context {
+	return mapping.For(match.SeenBy(ctx, e.View(a)), a.PersonID)
 }
 
 // own is the account of r with the id the record was given to earlier, if it is still there.

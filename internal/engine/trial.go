@@ -24,7 +24,7 @@ func (e *Engine) Preview(ctx context.Context, event watch.Event) (match.Trace, e
 		}
 		return finish(match.Trace{Result: match.Result{Status: match.NoAccount, Reason: route.message}, Steps: []match.Step{route.step}}, start), nil
 	}
-	trace := e.Matcher.Match(match.SeenBy(ctx, e.View(route.accounts[0])), event)
+	trace := e.Matcher.Match(e.in(ctx, route.accounts[0]), event)
 	trace.Steps = append([]match.Step{route.step}, trace.Steps...)
 	return finish(trace, start), nil
 }

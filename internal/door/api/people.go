@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/door/auth"
+	"watchmark/internal/match/mapping"
 	"watchmark/internal/tell/word"
 )
 
@@ -19,6 +21,7 @@ type People struct {
 	Store    *auth.Store
 	Accounts *account.Store
 	Words    *word.Service
+	Rules    *mapping.Store
 	Engine   interface {
 		IgnoreUser(ctx context.Context, user string) error
 		HeedUser(ctx context.Context, user string) error
@@ -160,7 +163,8 @@ func (ps People) remove(ctx context.Context, id int64) error {
 			return err
 		}
 	}
-	if err := ps.Store.RemovePerson(ctx, id); err != nil {
+	err = ps.Rules.Change(ctx, func(ctx context.Context, tx *sql.Tx) error { return ps.Store.RemovePersonTx(ctx, tx, id) })
+	if err != nil {
 		return err
 	}
 	return ps.heed(ctx, p, auth.Person{})

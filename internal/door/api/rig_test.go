@@ -268,7 +268,7 @@ func (p *parts) resources() []api.Resource {
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},
 		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.lists.reachability, Probe: r.lists.Probe},
-		api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Engine: e},
+		api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Rules: p.mappings, Engine: e},
 		api.Accounts{Store: r.accounts, People: r.store, Client: r.lists, Engine: e, Notices: r.notices, Words: r.words, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
 		api.Dataset{Table: r.dataset},

@@ -191,21 +191,20 @@ func (s *Store) ChangePerson(ctx context.Context, id int64, c PersonChange) (Per
 	return changed, err
 }
 
-// RemovePerson removes a person with all ways to sign in, API keys and accounts. It returns ErrPersonNotFound, or ErrOwnerStays.
-func (s *Store) RemovePerson(ctx context.Context, id int64) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		p, err := personOf(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if p.Role == RoleOwner {
-			return ErrOwnerStays
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM people WHERE id = ?`, id); err != nil {
-			return fmt.Errorf("remove person %d: %w", id, err)
-		}
-		return s.enrolments.DropTx(ctx, tx, enrolled(id)) // the id may be given again
-	})
+// RemovePersonTx removes a person with all ways to sign in, API keys, accounts, mappings and blocked keywords, within a tx that
+// changes these: the id may be given again. It returns ErrPersonNotFound, or ErrOwnerStays.
+func (s *Store) RemovePersonTx(ctx context.Context, tx *sql.Tx, id int64) error {
+	p, err := personOf(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if p.Role == RoleOwner {
+		return ErrOwnerStays
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM people WHERE id = ?`, id); err != nil {
+		return fmt.Errorf("remove person %d: %w", id, err)
+	}
+	return s.enrolments.DropTx(ctx, tx, enrolled(id))
 }
 
 const mediaUserNames = "media_user_names"

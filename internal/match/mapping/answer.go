@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// PutTx writes m in the place of every mapping that is no expression and has the same
+// PutTx writes m in the place of every mapping of the same person, or for all, that is no expression and has the same
 // title, compared as Find does, the same season, form and episode; one for a season of a show
 // replaces also what was for any form, for films tell no season. It answers the new one and those it
 // replaced; RestoreTx takes that back. It returns a *reason.FieldError for one that cannot work.
@@ -36,7 +36,7 @@ func replaceTx(ctx context.Context, tx *sql.Tx, m Mapping, others []Mapping) (Ma
 
 // alikeTx is every mapping that PutTx replaces by m.
 func alikeTx(ctx context.Context, tx *sql.Tx, m Mapping) ([]Mapping, error) {
-	all, err := query(ctx, tx, `WHERE is_regex = 0`)
+	all, err := query(ctx, tx, `WHERE is_regex = 0 AND COALESCE(person_id, 0) = ?`, m.PersonID)
 	if err != nil {
 		return nil, fmt.Errorf("look for mapping %q: %w", m.Title, err)
 	}
@@ -87,24 +87,24 @@ func standsTx(ctx context.Context, tx *sql.Tx, written Mapping) (there, alike bo
 	if err != nil {
 		return false, false, fmt.Errorf("read mapping %d: %w", written.ID, err)
 	}
-	alike = now.UpdatedAt.Equal(written.UpdatedAt) && now.SubjectID == written.SubjectID && now.EpisodeOffset == written.EpisodeOffset &&
+	alike = now.PersonID == written.PersonID && now.UpdatedAt.Equal(written.UpdatedAt) && now.SubjectID == written.SubjectID && now.EpisodeOffset == written.EpisodeOffset &&
 		now.Title == written.Title && now.Form == written.Form && same(now.Season, written.Season) && same(now.Episode, written.Episode)
 	return true, alike, nil
 }
 
-// BlockTx blocks b and answers the keyword as it stands, and whether it is new: one that
+// BlockTx blocks b, for its person or for all, and answers the keyword as it stands, and whether it is new: one that
 // is blocked already stays as it is. It returns a *reason.FieldError for one that cannot work.
 func BlockTx(ctx context.Context, tx *sql.Tx, b Blocked) (standing Blocked, added bool, err error) {
 	if err := b.check(); err != nil {
 		return Blocked{}, false, err
 	}
-	standing, err = scanBlocked(tx.QueryRowContext(ctx, `INSERT INTO blocked_keywords (keyword, kind, source, created_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (keyword, kind) DO NOTHING RETURNING `+blockedColumns, b.Keyword, b.Kind, b.Source, time.Now().UnixMilli()))
+	standing, err = scanBlocked(tx.QueryRowContext(ctx, `INSERT INTO blocked_keywords (person_id, keyword, kind, source, created_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (COALESCE(person_id, 0), keyword, kind) DO NOTHING RETURNING `+blockedColumns, orNull(b.PersonID), b.Keyword, b.Kind, b.Source, time.Now().UnixMilli()))
 	if err == nil {
 		return standing, true, nil
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		standing, err = scanBlocked(tx.QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE keyword = ? AND kind = ?`, b.Keyword, b.Kind))
+		standing, err = scanBlocked(tx.QueryRowContext(ctx, `SELECT `+blockedColumns+` FROM blocked_keywords WHERE COALESCE(person_id, 0) = ? AND keyword = ? AND kind = ?`, b.PersonID, b.Keyword, b.Kind))
 	}
 	if err != nil {
 		return Blocked{}, false, fmt.Errorf("block keyword: %w", err)
@@ -142,5 +142,5 @@ func blockStandsTx(ctx context.Context, tx *sql.Tx, b Blocked) (there, same bool
 	if err != nil {
 		return false, false, fmt.Errorf("read blocked keyword %d: %w", b.ID, err)
 	}
-	return true, now.Keyword == b.Keyword && now.Kind == b.Kind, nil
+	return true, now.PersonID == b.PersonID && now.Keyword == b.Keyword && now.Kind == b.Kind, nil
 }

@@ -70,7 +70,7 @@ func (p Plan) Tally() (t Tally) {
 
 // PlanImport is what Import would do; nothing is written. It returns ErrFull and ErrExpressions as that does.
 func (s *Store) PlanImport(ctx context.Context, set Set) (Plan, error) {
-	before, err := s.Count(ctx)
+	before, err := countTx(ctx, s.db.Read())
 	if err != nil {
 		return Plan{}, err
 	}
@@ -78,27 +78,28 @@ func (s *Store) PlanImport(ctx context.Context, set Set) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	after := before
+	person := madeBy(ctx)
+	sum := before[person]
 	for i, m := range set.Mappings {
 		if p.Mappings[i].Fate == Added {
-			after.Mappings++
+			sum.Mappings++
 			if m.Regex {
-				after.expressions++
+				sum.expressions++
 			}
 		}
 	}
 	for i, b := range set.Blocked {
 		if p.Blocked[i].Fate == Added {
-			after.Blocked++
+			sum.Blocked++
 			if b.Kind == Regex {
-				after.blockedExpressions++
+				sum.blockedExpressions++
 			}
 		}
 	}
-	return p, after.checkGrowth(before)
+	return p, checkGrowth(before, map[int64]Counts{person: sum})
 }
 
-// Import adds the mappings of a Set, or puts them in the place of those there are for the same title,
+// Import adds the mappings of a Set for whoever asks, or in the scope of everything for all, or puts them in the place of those there are for the same title,
 // season, form and episode, and adds its blocked keywords, all or nothing. What it
 // writes is ByImport. The *reason.FieldError of a refused one names its place; other errors are ErrFull and ErrExpressions.
 func (s *Store) Import(ctx context.Context, set Set) (Plan, error) {
@@ -116,7 +117,7 @@ func (s *Store) Import(ctx context.Context, set Set) (Plan, error) {
 			if p.Mappings[i].Fate == Same {
 				continue
 			}
-			m.Origin = ByImport
+			m.Origin, m.PersonID = ByImport, madeBy(ctx)
 			if _, err := replaceTx(ctx, tx, m, alike[m.slot()]); err != nil {
 				return err
 			}
@@ -125,7 +126,7 @@ func (s *Store) Import(ctx context.Context, set Set) (Plan, error) {
 			if p.Blocked[i].Fate != Added {
 				continue
 			}
-			b.Source = ByImport
+			b.Source, b.PersonID = ByImport, madeBy(ctx)
 			if _, _, err := BlockTx(ctx, tx, b); err != nil {
 				return err
 			}
@@ -152,11 +153,8 @@ func (p Plan) refusal() error {
 
 // plan finds out what becomes of a Set, and which mappings are there for the slots.
 func plan(ctx context.Context, r db.Querier, set Set) (p Plan, alike map[slot][]Mapping, err error) {
-	mappings, err := query(ctx, r, byTitle)
-	if err != nil {
-		return p, nil, err
-	}
-	blocked, err := queryBlocked(ctx, r, byKeyword)
+	person := madeBy(ctx)
+	mappings, blocked, err := ownOf(ctx, r, person)
 	if err != nil {
 		return p, nil, err
 	}
@@ -166,6 +164,7 @@ func plan(ctx context.Context, r db.Querier, set Set) (p Plan, alike map[slot][]
 	}
 	seen := map[slot]bool{}
 	for _, m := range set.Mappings {
+		m.PersonID = person
 		line := lineOf(m, alike[m.slot()], seen[m.slot()])
 		seen[m.slot()] = seen[m.slot()] || line.Fate != Refused
 		p.Mappings = append(p.Mappings, line)

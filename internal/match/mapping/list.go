@@ -2,11 +2,11 @@ package mapping
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/scope"
 )
 
 // Filter selects mappings, or blocked keywords. The zero Filter is the newest 50.
@@ -35,8 +35,9 @@ func (f Filter) like() string {
 // List is the mappings that pass a filter, the newest first, and the Before of those after them; 0 when there are none.
 func (s *Store) List(ctx context.Context, f Filter) (mappings []Mapping, next int64, err error) {
 	number, _ := strconv.ParseInt(f.Text, 10, 64) // what is no number is no subject's
-	mappings, err = query(ctx, s.db.Read(), `WHERE (? = 0 OR id < ?) AND (? = '' OR subject_id = ? OR title LIKE ? ESCAPE '\' OR subject_name LIKE ? ESCAPE '\' OR note LIKE ? ESCAPE '\')
-		ORDER BY id DESC LIMIT ?`, f.Before, f.Before, f.Text, number, f.like(), f.like(), f.like(), f.limit()+1)
+	reached, whose := within(ctx)
+	mappings, err = query(ctx, s.db.Read(), `WHERE `+reached+` AND (? = 0 OR id < ?) AND (? = '' OR subject_id = ? OR title LIKE ? ESCAPE '\' OR subject_name LIKE ? ESCAPE '\' OR note LIKE ? ESCAPE '\')
+		ORDER BY id DESC LIMIT ?`, append(whose, f.Before, f.Before, f.Text, number, f.like(), f.like(), f.like(), f.limit()+1)...)
 	if len(mappings) > f.limit() {
 		mappings = mappings[:f.limit()]
 		next = mappings[f.limit()-1].ID
@@ -46,7 +47,9 @@ func (s *Store) List(ctx context.Context, f Filter) (mappings []Mapping, next in
 
 // ListBlocked is List of blocked keywords.
 func (s *Store) ListBlocked(ctx context.Context, f Filter) (blocked []Blocked, next int64, err error) {
-	blocked, err = queryBlocked(ctx, s.db.Read(), `WHERE (? = 0 OR id < ?) AND keyword LIKE ? ESCAPE '\' ORDER BY id DESC LIMIT ?`, f.Before, f.Before, f.like(), f.limit()+1)
+	reached, whose := within(ctx)
+	blocked, err = queryBlocked(ctx, s.db.Read(), `WHERE `+reached+` AND (? = 0 OR id < ?) AND keyword LIKE ? ESCAPE '\' ORDER BY id DESC LIMIT ?`,
+		append(whose, f.Before, f.Before, f.like(), f.limit()+1)...)
 	if len(blocked) > f.limit() {
 		blocked = blocked[:f.limit()]
 		next = blocked[f.limit()-1].ID
@@ -56,14 +59,33 @@ func (s *Store) ListBlocked(ctx context.Context, f Filter) (blocked []Blocked, n
 
 // All is every mapping, by title, season, form and episode.
 func (s *Store) All(ctx context.Context) ([]Mapping, error) {
-	return query(ctx, s.db.Read(), byTitle)
+	reached, whose := within(ctx)
+	return query(ctx, s.db.Read(), `WHERE `+reached+` `+byTitle, whose...)
 }
+
+// Own is what holds for whoever asks and nobody else; in the scope of everything it is what holds for all.
+func (s *Store) Own(ctx context.Context) (Set, error) {
+	mappings, blocked, err := ownOf(ctx, s.db.Read(), madeBy(ctx))
+	return Set{mappings, blocked}, err
+}
+
+func ownOf(ctx context.Context, r db.Querier, person int64) ([]Mapping, []Blocked, error) {
+	mappings, err := query(ctx, r, ofPerson+byTitle, person)
+	if err != nil {
+		return nil, nil, err
+	}
+	blocked, err := queryBlocked(ctx, r, ofPerson+byKeyword, person)
+	return mappings, blocked, err
+}
+
+const ofPerson = `WHERE COALESCE(person_id, 0) = ? `
 
 const byTitle = `ORDER BY title, is_regex, COALESCE(season, -1), form, COALESCE(episode, -1)`
 
 // AllBlocked is every blocked keyword, by keyword.
 func (s *Store) AllBlocked(ctx context.Context) ([]Blocked, error) {
-	return queryBlocked(ctx, s.db.Read(), byKeyword)
+	reached, whose := within(ctx)
+	return queryBlocked(ctx, s.db.Read(), `WHERE `+reached+` `+byKeyword, whose...)
 }
 
 const byKeyword = `ORDER BY keyword, id`
@@ -84,27 +106,47 @@ type Counts struct {
 	expressions, blockedExpressions int
 }
 
-// Count counts what is kept.
-func (s *Store) Count(ctx context.Context) (Counts, error) { return countTx(ctx, s.db.Read()) }
-
-func countTx(ctx context.Context, r db.Querier) (c Counts, err error) {
-	err = r.QueryRowContext(ctx, `SELECT m.all_of, m.regex, b.all_of, b.regex FROM
-		(SELECT COUNT(*) AS all_of, COALESCE(SUM(is_regex), 0) AS regex FROM mappings) AS m,
-		(SELECT COUNT(*) AS all_of, COALESCE(SUM(CASE WHEN kind = 'regex' THEN 1 ELSE 0 END), 0) AS regex FROM blocked_keywords) AS b`).
-		Scan(&c.Mappings, &c.expressions, &c.Blocked, &c.blockedExpressions)
-	if err != nil {
-		return c, fmt.Errorf("count mappings and blocked keywords: %w", err)
+// Count counts what the scope of ctx reaches.
+func (s *Store) Count(ctx context.Context) (c Counts, err error) {
+	all, err := countTx(ctx, s.db.Read())
+	for person, its := range all {
+		if scope.From(ctx).Whole() || person == madeBy(ctx) {
+			c.Mappings, c.Blocked = c.Mappings+its.Mappings, c.Blocked+its.Blocked
+		}
 	}
-	return c, nil
+	return c, err
 }
 
-// checkGrowth returns ErrFull or ErrExpressions where there are too many, and more than before.
-func (c Counts) checkGrowth(before Counts) error {
-	if c.Mappings > max(MaxMappings, before.Mappings) || c.Blocked > max(MaxBlocked, before.Blocked) {
-		return ErrFull
-	}
-	if c.expressions > max(MaxExpressions, before.expressions) || c.blockedExpressions > max(MaxExpressions, before.blockedExpressions) {
-		return ErrExpressions
+// countTx counts the rules of each person; those for all are of 0.
+func countTx(ctx context.Context, r db.Querier) (map[int64]Counts, error) {
+	all := map[int64]Counts{}
+	err := db.Each(ctx, r, "count mappings and blocked keywords", func(row db.Row) error {
+		var person int64
+		var mappings, expressions, blocked, blockedExpressions int
+		err := row.Scan(&person, &mappings, &expressions, &blocked, &blockedExpressions)
+		c := all[person]
+		c.Mappings, c.expressions, c.Blocked, c.blockedExpressions = c.Mappings+mappings, c.expressions+expressions, c.Blocked+blocked, c.blockedExpressions+blockedExpressions
+		all[person] = c
+		return err
+	}, `SELECT COALESCE(person_id, 0) AS person, COUNT(*), SUM(is_regex), 0, 0 FROM mappings GROUP BY COALESCE(person_id, 0)
+		UNION ALL SELECT COALESCE(person_id, 0), 0, 0, COUNT(*), SUM(CASE WHEN kind = 'regex' THEN 1 ELSE 0 END) FROM blocked_keywords GROUP BY COALESCE(person_id, 0)`)
+	return all, err
+}
+
+// checkGrowth returns ErrFull or ErrExpressions where somebody has too many rules, and more than before.
+func checkGrowth(before, after map[int64]Counts) error {
+	for person, now := range after {
+		most := Counts{MaxOwnMappings, MaxOwnBlocked, MaxOwnExpressions, MaxOwnExpressions}
+		if person == 0 {
+			most = Counts{MaxMappings, MaxBlocked, MaxExpressions, MaxExpressions}
+		}
+		was := before[person]
+		if now.Mappings > max(most.Mappings, was.Mappings) || now.Blocked > max(most.Blocked, was.Blocked) {
+			return ErrFull.With(most.Mappings, most.Blocked)
+		}
+		if now.expressions > max(most.expressions, was.expressions) || now.blockedExpressions > max(most.blockedExpressions, was.blockedExpressions) {
+			return ErrExpressions.With(most.expressions, most.blockedExpressions)
+		}
 	}
 	return nil
 }

@@ -1,5 +1,8 @@
-// Package mapping keeps what a person decided beforehand: which title is which
-// subject, and which titles to leave alone.
+// Package mapping keeps what people decided beforehand: which title is which
+// subject, and which titles to leave alone. A rule holds for all, or for one person alone.
+//
+// What it promises: what is marked on a person's list is led by the rules of that person, then by those for all, and by nobody
+// else's. The store reaches only the rules that the scope of the context does: those of a person, or all.
 package mapping
 
 import (
@@ -18,6 +21,10 @@ import (
 const (
 	MaxMappings = 20_000
 	MaxBlocked  = 2_000
+	// MaxOwnMappings, MaxOwnBlocked and MaxOwnExpressions are the same of the rules of one person.
+	MaxOwnMappings    = 1_000
+	MaxOwnBlocked     = 200
+	MaxOwnExpressions = 20
 	// MaxExpressions is how many mappings may be regular expressions, and how many blocked keywords.
 	MaxExpressions = 200
 	// maxSteps is how many instructions a regular expression may have: comparing a title costs
@@ -60,6 +67,8 @@ const MaxSubject = math.MaxInt32
 // Mapping sends a title to a subject.
 type Mapping struct {
 	ID int64 `json:"id"`
+	// PersonID is whom it holds for alone; 0 holds for all.
+	PersonID int64 `json:"person_id"`
 	// Title is compared whole with the title or original title of an event, or is a
 	// regular expression (RE2) that must be found in it.
 	Title string `json:"title"`
@@ -96,8 +105,10 @@ const (
 
 // Blocked is a keyword whose titles are left alone.
 type Blocked struct {
-	ID      int64     `json:"id"`
-	Keyword string    `json:"keyword"`
+	ID int64 `json:"id"`
+	// PersonID is as in Mapping.
+	PersonID int64     `json:"person_id"`
+	Keyword  string    `json:"keyword"`
 	Kind    BlockKind `json:"kind"`
 	// Source says who made it: person, import or reject.
 	Source    Origin    `json:"source"`

@@ -12,13 +12,13 @@ var (
 	ErrTaken = reason.New("mapping_taken", "there is a mapping for this title and season already", "该标题和季已有映射").For(reason.Conflict)
 	// ErrBlockedTaken is returned when the same keyword is blocked already.
 	ErrBlockedTaken = reason.New("keyword_taken", "this title is blocked already", "已有这条屏蔽").For(reason.Conflict)
-	// ErrFull is returned for one mapping or keyword more than MaxMappings or MaxBlocked.
-	ErrFull = full.With(MaxMappings, MaxBlocked)
-	full    = reason.New("mappings_full", "at most {mappings} mappings and {keywords} blocked titles are possible: remove some that you do not need",
+	// ErrShared is returned by Share when one for all has the title (season, form and episode) already.
+	ErrShared = reason.New("mapping_shared_taken", "there is a mapping for everybody of this title and season already: remove or change that one first", "已有对所有人生效的同标题、同季的映射：请先删除或修改那一条").For(reason.Conflict)
+	// ErrFull is what one mapping or keyword more than MaxMappings or MaxBlocked returns, or of one person than MaxOwnMappings or MaxOwnBlocked.
+	ErrFull = reason.New("mappings_full", "at most {mappings} mappings and {keywords} blocked titles are possible: remove some that you do not need",
 		"最多 {mappings} 条映射和 {keywords} 条屏蔽的标题：请删除一些不需要的").For(reason.Conflict)
-	// ErrExpressions is returned for one regular expression more than MaxExpressions.
-	ErrExpressions  = manyExpressions.With(MaxExpressions, MaxExpressions)
-	manyExpressions = reason.New("mappings_expressions",
+	// ErrExpressions is what one regular expression more than MaxExpressions returns, or of one person than MaxOwnExpressions.
+	ErrExpressions = reason.New("mappings_expressions",
 		"at most {mappings} mappings and {keywords} blocked titles may be regular expressions, because every title is compared with each of them: remove one, or use whole titles",
 		"最多 {mappings} 条映射和 {keywords} 条屏蔽的标题可以使用正则表达式，因为每个标题都要与它们逐一比较：请删除一个，或改用完整标题").For(reason.Conflict)
 )

@@ -254,9 +254,9 @@ func (r *run) decide(ctx context.Context, p play) (event watch.Event, take bool,
 		return event, false, nil
 	}
 	if !p.wanted(r.o.Genres) {
-		about := watch.Event{Media: watch.Movie}
+		about := watch.Event{Media: watch.Movie, UserName: r.u.Name}
 		if p.Type == "episode" {
-			about = watch.Event{Media: watch.Episode, Season: p.Episode.Season, Episode: p.Episode.Number}
+			about = watch.Event{Media: watch.Episode, UserName: r.u.Name, Season: p.Episode.Season, Episode: p.Episode.Number}
 		}
 		names := slices.DeleteFunc([]string{p.work().Title, p.work().Original}, func(s string) bool { return s == "" })
 		if mapped, err := r.k.Mapped(ctx, names, about); err != nil || !mapped {
