@@ -75,7 +75,7 @@ func (h *house) confirm(t *testing.T, subject catalog.SubjectID) review.Answered
 	if len(open) != 1 {
 		t.Fatalf("questions are %+v", open)
 	}
-	a, err := h.Confirm(t.Context(), open[0].ID, review.Choice{SubjectID: subject})
+	a, err := h.Confirm(t.Context(), open[0].ID, 0, review.Choice{SubjectID: subject})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func (h *house) confirm(t *testing.T, subject catalog.SubjectID) review.Answered
 // undo takes an answer back and waits until its records are through.
 func (h *house) undo(t *testing.T, question int64) review.Answered {
 	t.Helper()
-	back, err := h.Undo(t.Context(), question)
+	back, err := h.Undo(t.Context(), question, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestUndoChangesNothingWhileMarksCannotBeTakenBack(t *testing.T) {
 	h := newHouse(t)
 	question, ids := h.wrongly(t)
 	h.list.fail(&catalog.Error{Kind: catalog.ErrUnreachable, Status: 503})
-	if _, err := h.Undo(t.Context(), question); !errors.Is(err, catalog.ErrUnreachable) {
+	if _, err := h.Undo(t.Context(), question, 0); !errors.Is(err, catalog.ErrUnreachable) {
 		t.Errorf("undo: %v", err)
 	}
 	h.wantMarks(t, "one/9/901", "one/9/902", "one/9/903", "one/9/904")
@@ -214,7 +214,7 @@ func TestUndoWaitsForWhatIsOnItsWay(t *testing.T) {
 	<-matching
 	undone := make(chan review.Answered)
 	go func() {
-		back, err := h.Undo(t.Context(), question)
+		back, err := h.Undo(t.Context(), question, 0)
 		if err != nil {
 			t.Error(err)
 		}

@@ -109,8 +109,8 @@ type Config struct {
 	Fresh func(ctx context.Context) error
 	// Reaches is whether the catalog can be reached, as far as is known.
 	Reaches func() bool
-	// Ask asks a person about a record that comes out as review, within the transaction that settles it.
-	Ask func(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (Asked, error)
+	// Ask asks a person about a record that comes out as review, 0 being the owner, within the transaction that settles it.
+	Ask func(ctx context.Context, tx *sql.Tx, w record.Work, person int64, trace match.Trace) (Asked, error)
 	// Word asks the owner of an entry for a rating and a comment when a record marked its last episode, within that transaction.
 	Word     func(ctx context.Context, tx *sql.Tx, w record.Work, a account.Account, subject catalog.SubjectID, name string) ([]notify.Notice, error)
 	Accounts Accounts

@@ -126,6 +126,10 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 		return account.Account{}, match.Step{}, nil, err
 	}
 	if len(r.accounts) == 0 {
+		if r.disabled && w.AccountID != 0 { // what is told of a record names its own account alone
+			r.message = accountDisabled.With(w.AccountName, w.UserName)
+			r.step.Output["reason"] = r.message
+		}
 		out := failure(r.kind, r.message)
 		if r.kind == record.UserIgnored {
 			out.Status = record.Ignored
@@ -137,6 +141,7 @@ func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, ma
 			r.step.Output["accounts"] = []string{a.Username}
 			return a, r.step, nil, nil
 		}
+		r.step.Output["accounts"] = []string{}
 		out := failure(record.NoAccount, accountChanged.With(w.AccountName, w.UserName))
 		return account.Account{}, r.step, &out, nil
 	}

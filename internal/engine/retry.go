@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"watchmark/internal/match"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 )
@@ -82,11 +84,16 @@ func (e *Engine) LastRetry(ctx context.Context, id int64) (*task.Task, error) {
 }
 
 // RetryFailed runs every failed record that passes the filter again, the oldest first,
-// as a task that can be cancelled, with a Tally as its result; f.Status is not looked at. It
+// as a task that can be cancelled, with a Tally as its result; f.Status is not looked at. They are those that the scope of ctx reaches. It
 // returns ErrRetrying or task.ErrStopping.
 func (e *Engine) RetryFailed(ctx context.Context, f record.Filter) (*task.Task, error) {
 	f.Status = record.Failed
-	t, err := e.Tasks.Start(ctx, task.Spec{Kind: RetryFailedKind, Alone: RetryFailedKind}, func(ctx context.Context, t *task.Task) error {
+	whose, alone := scope.From(ctx), RetryFailedKind
+	if !whose.Whole() {
+		alone += " of " + strconv.FormatInt(whose.Person(), 10)
+	}
+	t, err := e.Tasks.Start(ctx, task.Spec{Kind: RetryFailedKind, Alone: alone}, func(ctx context.Context, t *task.Task) error {
+		ctx = scope.In(ctx, whose)
 		ids, err := e.Records.IDs(ctx, f)
 		if err != nil {
 			return err

@@ -18,6 +18,7 @@ type route struct {
 	accounts []account.Account
 	kind     record.ErrorKind
 	message  reason.Reason
+	disabled bool // accounts name the user, and none is enabled
 	step     match.Step
 }
 
@@ -54,7 +55,7 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 		r.kind = record.UserNameMissing
 		r.message = userNameMissing.With()
 	case len(disabled) > 0:
-		r.kind = record.NoAccount
+		r.kind, r.disabled = record.NoAccount, true
 		r.message = accountDisabled.With(strings.Join(disabled, ", "), user)
 	default:
 		ignored, err := e.Accounts.IsIgnored(ctx, user)

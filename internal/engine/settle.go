@@ -203,7 +203,7 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		return o, nil, err
 	}
 	if o.Status == record.Review {
-		asked, err := e.Ask(ctx, tx, s.work, s.trace)
+		asked, err := e.Ask(ctx, tx, s.work, s.account.PersonID, s.trace)
 		if err != nil {
 			return o, nil, err
 		}

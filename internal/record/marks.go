@@ -139,8 +139,10 @@ type Titled struct {
 // SameTitle is the newest records, up to limit and the oldest first, that are on their way
 // or came out otherwise than ignored and are of these titles.
 func (s *Store) SameTitle(ctx context.Context, of Titles, limit int) ([]Titled, error) {
+	within, whose := account.Within(ctx, "account_id")
 	rows, err := s.db.Read().QueryContext(ctx, `SELECT id, title, EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id) FROM records
-		WHERE (? OR COALESCE(season, -1) = COALESCE(?, -1)) AND (media_type = 'movie') = ? AND status <> 'ignored' ORDER BY id DESC`, of.EverySeason, of.Season, of.Film)
+		WHERE (? OR COALESCE(season, -1) = COALESCE(?, -1)) AND (media_type = 'movie') = ? AND status <> 'ignored' AND `+within+` ORDER BY id DESC`,
+		append([]any{of.EverySeason, of.Season, of.Film}, whose...)...)
 	if err != nil {
 		return nil, fmt.Errorf("list the records of a title: %w", err)
 	}

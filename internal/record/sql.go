@@ -1,5 +1,11 @@
 package record
 
+import (
+	"context"
+
+	"watchmark/internal/catalog/account"
+)
+
 // SQL about records for the statements of those who keep other tables: id and question are expressions of such a statement.
 
 // StatusOf is the status of a record.
@@ -10,6 +16,12 @@ func StatusOf(id string) string {
 // UserOf is the media-server user of a record.
 func UserOf(id string) string {
 	return `(SELECT records.user_name FROM records WHERE records.id = ` + id + `)`
+}
+
+// IsAwaitedIn holds for a question that a record waits for which the scope of ctx reaches; its arguments come with it.
+func IsAwaitedIn(ctx context.Context, question string) (term string, args []any) {
+	within, args := account.Within(ctx, "records.account_id")
+	return question + ` IN (SELECT records.question_id FROM records WHERE records.status = 'review' AND ` + within + `)`, args
 }
 
 // IsAwaited holds for a question that a record waits for.

@@ -11,10 +11,11 @@ import (
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/watch"
 )
 
-// Store keeps records in the database. Get, Work, Trace and what list.go and its counts read reach what the scope of the context does: the
+// Store keeps records in the database. Get, Work, Trace and what list.go, asked.go and its counts read reach what the scope of the context does: the
 // records of accounts of that person. Changes are published on Feed after they are committed.
 type Store struct {
 	db   *db.DB
@@ -36,7 +37,8 @@ func (s *Store) Get(ctx context.Context, id int64) (Record, error) {
 
 // GetTx is Get within tx.
 func GetTx(ctx context.Context, tx *sql.Tx, id int64) (Record, error) {
-	return found(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM records WHERE id = ?`, id))
+	within, whose := account.Within(ctx, "account_id")
+	return found(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM records WHERE id = ? AND `+within, append([]any{id}, whose...)...))
 }
 
 // found is the record that a row holds, or ErrNotFound.
@@ -67,10 +69,18 @@ func (s *Store) Work(ctx context.Context, id int64) (Work, error) {
 	return w, nil
 }
 
-// Trace is the stored trace of a record as JSON, or ErrNotFound.
+// Trace is the stored trace of a record as JSON, or ErrNotFound; in the scope of a person without what is of others.
 func (s *Store) Trace(ctx context.Context, id int64) (json.RawMessage, error) {
 	within, whose := account.Within(ctx, "(SELECT account_id FROM records WHERE records.id = record_id)")
-	return traceOf(s.db.Read().QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ? AND `+within, append([]any{id}, whose...)...), id)
+	text, err := traceOf(s.db.Read().QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ? AND `+within, append([]any{id}, whose...)...), id)
+	if err != nil || scope.From(ctx).Whole() {
+		return text, err
+	}
+	r, err := s.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return ownTrace(text, id, r.AccountName)
 }
 
 // TraceTx is Trace within tx.
@@ -89,6 +99,21 @@ func traceOf(row *sql.Row, id int64) (json.RawMessage, error) {
 		return nil, fmt.Errorf("read the trace of record %d: %w", id, err)
 	}
 	return json.RawMessage(text), nil
+}
+
+// Traces are those of some records that are there, as JSON, by record.
+func Traces(ctx context.Context, from db.Querier, ids []int64) (map[int64]json.RawMessage, error) {
+	traces := make(map[int64]json.RawMessage, len(ids))
+	list, args := db.In(ids)
+	within, whose := account.Within(ctx, "(SELECT account_id FROM records WHERE records.id = record_id)")
+	err := db.Each(ctx, from, "read traces", func(row db.Row) error {
+		var id int64
+		var text string
+		err := row.Scan(&id, &text)
+		traces[id] = json.RawMessage(text)
+		return err
+	}, `SELECT record_id, trace FROM traces WHERE record_id IN `+list+` AND `+within, append(args, whose...)...)
+	return traces, err
 }
 
 // SetTraceTx replaces the trace of a record, as JSON, within tx.

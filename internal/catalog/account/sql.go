@@ -20,12 +20,14 @@ func Within(ctx context.Context, id string) (term string, args []any) {
 // Existing is the id of an account that is there, else NULL; its argument is the id.
 const Existing = `(SELECT accounts.id FROM accounts WHERE accounts.id = ?)`
 
-// PersonOf is the id of the person whose an account is, NULL where it is the owner's or nobody's; its argument is the id.
-const PersonOf = `(SELECT people.id FROM accounts JOIN people ON people.id = accounts.person_id WHERE accounts.id = ? AND people.role = 'person')`
-
 // NameOf is the user name of an account, NULL when it was deleted.
 func NameOf(id string) string {
 	return `(SELECT accounts.username FROM accounts WHERE accounts.id = ` + id + `)`
+}
+
+// PersonOf is the id of the person whose an account is, NULL where it is the owner's or nobody's.
+func PersonOf(id string) string {
+	return `(SELECT people.id FROM accounts JOIN people ON people.id = accounts.person_id WHERE accounts.id = ` + id + ` AND people.role = 'person')`
 }
 
 // EnabledOf is 1 for an account that is enabled.

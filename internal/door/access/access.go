@@ -30,6 +30,11 @@ const (
 	Record  Thing = "record"
 	Key     Thing = "key"
 	Notice  Thing = "notice"
+	// Mapping and Keyword are rules that hold for the person alone. Question is one that a record of the person waits for, or that the
+	// person answered.
+	Mapping  Thing = "mapping"
+	Keyword  Thing = "keyword"
+	Question Thing = "question"
 )
 
 // Rule is what the table says. The owner may do everything. A guest does not sign in, and so is nobody.

@@ -26,7 +26,7 @@ var operations = map[string]Rule{
 	"get-archive-status":    ownerOnly,
 	"get-archive-subject":   ownerOnly,
 	"list-airing":           ownerOnly,
-	"search-archive":        ownerOnly,
+	"search-archive":        signedIn,
 	"stream-archive-import": ownerOnly,
 	"update-archive":        ownerOnly,
 	"upload-archive":        ownerOnly,
@@ -38,19 +38,19 @@ var operations = map[string]Rule{
 	"make-backup":     ownerOnly,
 
 	// Blocked keywords
-	"create-blocked-keyword":  ownerOnly,
-	"delete-blocked-keyword":  ownerOnly,
-	"get-blocked-keyword":     ownerOnly,
-	"list-blocked-keywords":   ownerOnly,
-	"replace-blocked-keyword": ownerOnly,
+	"create-blocked-keyword":  own,
+	"delete-blocked-keyword":  ownOf(Keyword),
+	"get-blocked-keyword":     ownOf(Keyword),
+	"list-blocked-keywords":   own,
+	"replace-blocked-keyword": ownOf(Keyword),
 
 	// Candidates
-	"confirm-pending-candidate": ownerOnly,
-	"delete-pending-candidate":  ownerOnly,
-	"get-pending-candidate":     ownerOnly,
-	"list-pending-candidates":   ownerOnly,
-	"reject-pending-candidate":  ownerOnly,
-	"undo-pending-candidate":    ownerOnly,
+	"confirm-pending-candidate": ownOf(Question),
+	"delete-pending-candidate":  ownOf(Question),
+	"get-pending-candidate":     ownOf(Question),
+	"list-pending-candidates":   own,
+	"reject-pending-candidate":  ownOf(Question),
+	"undo-pending-candidate":    ownOf(Question),
 
 	// Diagnostics
 	"diagnose-network": ownerOnly,
@@ -98,15 +98,16 @@ var operations = map[string]Rule{
 	"turn-off-two-factor":   own,
 
 	// Mappings
-	"create-mapping":          ownerOnly,
-	"delete-mapping":          ownerOnly,
-	"export-mappings":         ownerOnly,
-	"get-mapping":             ownerOnly,
-	"import-mappings":         ownerOnly,
-	"list-mappings":           ownerOnly,
-	"preview-import-mappings": ownerOnly,
-	"replace-mapping":         ownerOnly,
-	"test-mappings":           ownerOnly,
+	"create-mapping":          own,
+	"delete-mapping":          ownOf(Mapping),
+	"export-mappings":         own,
+	"get-mapping":             ownOf(Mapping),
+	"import-mappings":         own,
+	"list-mappings":           own,
+	"preview-import-mappings": own,
+	"replace-mapping":         ownOf(Mapping),
+	"share-mapping":           ownerOnly,
+	"test-mappings":           own,
 
 	// NAS
 	"get-nas-status": ownerOnly,
@@ -172,20 +173,20 @@ var operations = map[string]Rule{
 
 	// Records
 	"answer-unwatched":     ownerOnly,
-	"correct-record":       ownerOnly,
-	"get-match-trace":      ownerOnly,
+	"correct-record":       ownOf(Record),
+	"get-match-trace":      ownOf(Record),
 	"get-record":           ownOf(Record),
-	"get-record-arrival":   ownerOnly,
+	"get-record-arrival":   ownOf(Record),
 	"get-stats":            ownerOnly,
 	"list-match-records":   ownerOnly,
 	"list-records":         own,
 	"list-unwatched":       ownerOnly,
-	"preview-correction":   ownerOnly,
-	"retry-failed-records": ownerOnly,
-	"retry-record":         ownerOnly,
+	"preview-correction":   ownOf(Record),
+	"retry-failed-records": own,
+	"retry-record":         ownOf(Record),
 	"stream-retry":         ownerOnly,
 	"undo":                 ownerOnly,
-	"undo-correction":      ownerOnly,
+	"undo-correction":      ownOf(Record),
 	"unmark-record":        ownOf(Record),
 
 	// Servers
@@ -231,8 +232,8 @@ var operations = map[string]Rule{
 	"undo-restore":      ownerOnly,
 
 	// Subjects
-	"get-subject":     ownerOnly,
-	"search-subjects": ownerOnly,
+	"get-subject":     signedIn,
+	"search-subjects": signedIn,
 
 	// Summaries
 	"create-summary-job":   ownerOnly,

@@ -186,7 +186,7 @@ func (h *house) kept() map[string]string {
 	h.t.Helper()
 	kept := map[string]string{}
 	for _, table := range []string{"people", "person_media_users", "accounts", "account_media_users", "ignored_users", "records", "traces", "record_marks", "mappings",
-		"blocked_keywords", "settings", "pending_candidates", "notices", "notification_channels", "notification_rules", "summary_jobs", "tasks", "second_factors", "snapshots"} {
+		"blocked_keywords", "settings", "pending_candidates", "person_answers", "corrections", "notices", "notification_channels", "notification_rules", "summary_jobs", "tasks", "second_factors", "snapshots"} {
 		kept[table] = h.rows(table)
 	}
 	var keys int
@@ -230,8 +230,12 @@ func TestEveryOperationHoldsTheTable(t *testing.T) {
 	h := newHouse(t)
 	mira, alex := h.people["mira"], h.people["alex"]
 	h.watch(alex, "灯塔守望者")
-	foreign := map[access.Thing]int64{access.Account: alex.account, access.Record: alex.records[0], access.Key: alex.keyID, access.Notice: h.tell(alex, "灯塔守望者")}
+	question, _ := h.waits(alex, "unsure")
+	foreign := map[access.Thing]int64{access.Account: alex.account, access.Record: alex.records[0], access.Key: alex.keyID,
+		access.Mapping: h.maps(alex.byKey(), "mapped", 265), access.Keyword: h.blocks(alex.byKey(), "blocked"), access.Question: question, access.Notice: h.tell(alex, "灯塔守望者")}
 	const missing = 987654321
+	whole := map[string]any{"replace-mapping": map[string]any{"title": "x", "subject_id": 265}, "replace-blocked-keyword": map[string]any{"keyword": "x"},
+		"confirm-pending-candidate": map[string]any{"subject_id": 265}, "correct-record": map[string]any{"subject_id": 265}}
 	before := h.kept()
 	for path, item := range h.doc.Paths {
 		if !strings.HasPrefix(path, "/api/") {
@@ -258,6 +262,9 @@ func TestEveryOperationHoldsTheTable(t *testing.T) {
 						h.send(method, at(id), body, as...).problem(403, "owner_only")
 					}
 				case rule.Of != "":
+					if method != http.MethodGet {
+						body = whole[op.OperationID]
+					}
 					theirs, nobodys := h.send(method, at(foreign[rule.Of]), body, as...), h.send(method, at(missing), body, as...)
 					theirs.problem(404)
 					if theirs.body != nobodys.body || theirs.status != nobodys.status || !maps.EqualFunc(lasting(theirs.header), lasting(nobodys.header), slices.Equal) {

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/door/access"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/mapping"
 )
@@ -18,6 +19,11 @@ import (
 type confirmInput struct {
 	SubjectID     catalog.SubjectID `json:"subject_id" minimum:"1" doc:"One of the candidates, or any other entry: the number in the address of Bangumi's page." example:"265"`
 	EpisodeOffset *int              `json:"episode_offset,omitempty" nullable:"true" doc:"Added to the episode number of an event. Left out, a candidate that its season was counted on to stands for the entry which the season begins with, and one of a special is led to by the offset from its number; given, also as 0, the mapping leads to subject_id itself."`
+}
+
+// AnsweredFor is whom an answer holds for.
+type AnsweredFor struct {
+	Person int64 `query:"person_id" minimum:"0" doc:"Of the owner: the person whom the answer holds for alone, one of those who wait; 0 is everybody. The answer of a person is always theirs."`
 }
 
 // AnsweredCandidate is what every answer to a question tells.
@@ -66,10 +72,14 @@ type Candidates struct {
 
 func (c Candidates) register(s *server) {
 	const tag = "Candidates"
+	s.owned[access.Question] = func(ctx context.Context, id int64) error {
+		_, err := c.Store.Reached(ctx, id)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/pending-candidates", OperationID: "list-pending-candidates", Tags: []string{tag},
 		Summary:     "List the titles that wait for a person",
-		Description: "A title and season that was matched too weakly to mark is one question, however many records wait for it; of specials (season 0) each number is one. Newest first. A pending question that no record waits for any more is not listed.",
+		Description: "A title and season that was matched too weakly to mark is one question, however many records wait for it; of specials (season 0) each number is one. Newest first. A pending question that no record waits for any more is not listed. A person sees what records of theirs wait for, and these alone; the owner sees all, and whose records wait.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Status string `query:"status" enum:"pending,confirmed,rejected" default:"pending" doc:"Questions in this state."`
@@ -86,7 +96,7 @@ func (c Candidates) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/pending-candidates/{id}/confirm", OperationID: "confirm-pending-candidate", Tags: []string{tag},
 		Summary:       "Confirm an entry",
-		Description:   "Writes a mapping of the title, for films or shows as the question is, for the season where the event told one, and of a special for its number alone, in the place of one that is there, and runs the records that wait again. An entry that is no candidate is looked up first. A mapping of events that tell no season holds for these and for season 1.",
+		Description:   "Writes a mapping of the title, for films or shows as the question is, for the season where the event told one, and of a special for its number alone, in the place of one that is there, and runs the records that wait again. An entry that is no candidate is looked up first. A mapping of events that tell no season holds for these and for season 1. The mapping of a person holds for them, and their records alone run again; the question stays for others who wait.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, c.confirmCandidate)
 	register(s, huma.Operation{
@@ -94,8 +104,11 @@ func (c Candidates) register(s *server) {
 		Summary:       "Reject a title",
 		Description:   "Blocks exactly this title, and nothing that only has it inside, and runs the records that wait again, which ignores them. Other seasons of the title are blocked with it.",
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict},
-	}, func(ctx context.Context, in *ByID) (*JSON[rejectedCandidate], error) {
-		a, err := c.Decisions.Reject(ctx, in.ID)
+	}, func(ctx context.Context, in *struct {
+		ByID
+		AnsweredFor
+	}) (*JSON[rejectedCandidate], error) {
+		a, err := c.Decisions.Reject(ctx, in.ID, in.Person)
 		return answer(rejectedCandidate{answerView(a), a.Blocked}, err)
 	})
 	register(s, huma.Operation{
@@ -131,6 +144,7 @@ func undoneOf(a review.Answered) Undone {
 
 func (c Candidates) confirmCandidate(ctx context.Context, in *struct {
 	ByID
+	AnsweredFor
 	JSON[confirmInput]
 }) (*JSON[confirmedCandidate], error) {
 	q, err := c.Store.Get(ctx, in.ID)
@@ -144,7 +158,7 @@ func (c Candidates) confirmCandidate(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.Decisions.Confirm(ctx, in.ID, choice)
+	a, err := c.Decisions.Confirm(ctx, in.ID, in.Person, choice)
 	return answer(confirmedCandidate{answerView(a), a.Mapping}, err)
 }
 
@@ -178,8 +192,11 @@ func (c Candidates) choose(ctx context.Context, q review.Question, in confirmInp
 	return choice, nil
 }
 
-func (c Candidates) undoCandidate(ctx context.Context, in *ByID) (*JSON[undoneCandidate], error) {
-	a, err := c.Decisions.Undo(ctx, in.ID)
+func (c Candidates) undoCandidate(ctx context.Context, in *struct {
+	ByID
+	AnsweredFor
+}) (*JSON[undoneCandidate], error) {
+	a, err := c.Decisions.Undo(ctx, in.ID, in.Person)
 	if errors.Is(err, catalog.ErrUnreachable) {
 		return nil, later(undoLater)
 	}

@@ -20,7 +20,7 @@ func (r *rig) ask(e watch.Event, candidates ...match.Candidate) (question, recor
 	w := must(r.records.InsertClaimed(r.t.Context(), e, false, 0))(r.t)
 	trace := match.Trace{Result: match.Result{Status: match.Review, Reason: reason.Text("perhaps")}, Steps: []match.Step{{Name: "api", Status: "hit", Candidates: candidates}}}
 	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := review.AskTx(ctx, tx, w, trace); err != nil {
+		if _, err := review.AskTx(ctx, tx, w, 0, trace); err != nil {
 			return err
 		}
 		return record.SettleTx(ctx, tx, record.Outcome{RecordID: w.ID, Status: record.Review, Message: reason.Text("perhaps")})

@@ -20,6 +20,7 @@ type correctionInput struct {
 	SubjectID     catalog.SubjectID `json:"subject_id" doc:"The right entry: the number in the address of Bangumi's page." example:"265"`
 	EpisodeOffset int               `json:"episode_offset,omitempty" doc:"Added to the episode number of an event, such as -12 where the library goes on counting and Bangumi starts anew."`
 	EverySeason   bool              `json:"every_season,omitempty" doc:"Whether the mapping is for every season of the title, not that of the record alone."`
+	Personal      bool              `json:"personal,omitempty" doc:"Whether the mapping holds for the person alone whose record it is, and only their records are corrected. The mapping of a person always does."`
 	Unmark        *bool             `json:"unmark,omitempty" doc:"Whether what was marked and is not right is taken back; true when left out."`
 	Mark          *bool             `json:"mark,omitempty" doc:"Whether the records are run again, so that the right episode is marked; true when left out."`
 	AllOfTitle    bool              `json:"all_of_title,omitempty" doc:"Whether all records that the mapping is for are corrected: the newest 500, without ignored ones. Those that came out right, and those that the mapping leads to no episode, stay as they are."`
@@ -91,7 +92,7 @@ func (c Corrections) register(s *server) {
 		Description: "Takes the newest correction of the record back. First the marks that its mapping led to: those of the records that it changed, and of the newest 500 that the mapping led later, as far as the service itself wrote them. " +
 			"Then it removes the mapping, unless somebody changed it since, brings back what that replaced, and runs these records again, so that they come out as before. When Bangumi cannot be reached the correction stays: undo it again later. " +
 			"409 when there is nothing to undo.",
-		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
+		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway, http.StatusServiceUnavailable},
 	}, c.undoCorrection)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/records/{id}/unmark", OperationID: "unmark-record", Tags: []string{tag},
@@ -110,7 +111,7 @@ func (c Corrections) correctRecord(ctx context.Context, in *struct {
 	b := in.Body
 	started, err := c.Decisions.Correct(ctx, in.ID, review.Correction{
 		SubjectID: b.SubjectID, EpisodeOffset: b.EpisodeOffset, EverySeason: b.EverySeason,
-		Unmark: orTrue(b.Unmark), Mark: orTrue(b.Mark), AllOfTitle: b.AllOfTitle,
+		Unmark: orTrue(b.Unmark), Mark: orTrue(b.Mark), AllOfTitle: b.AllOfTitle, Personal: b.Personal,
 	})
 	if err != nil {
 		return nil, err
@@ -137,10 +138,11 @@ func (c Corrections) previewCorrection(ctx context.Context, in *struct {
 	SubjectID     int  `query:"subject_id" minimum:"0" doc:"The right entry; left out, only what there is to correct is told."`
 	EpisodeOffset int  `query:"episode_offset" doc:"As in the correction."`
 	EverySeason   bool `query:"every_season" doc:"As in the correction."`
+	Personal      bool `query:"personal" doc:"As in the correction."`
 	AllOfTitle    bool `query:"all_of_title" doc:"As in the correction: tells what would become of the other records."`
 }) (*JSON[correctionPreview], error) {
 	p, err := c.Decisions.PreviewCorrection(ctx, in.ID, review.Correction{
-		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle,
+		SubjectID: catalog.SubjectID(in.SubjectID), EpisodeOffset: in.EpisodeOffset, EverySeason: in.EverySeason, AllOfTitle: in.AllOfTitle, Personal: in.Personal,
 	})
 	var field *reason.FieldError
 	if errors.As(err, &field) {

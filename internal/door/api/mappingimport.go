@@ -63,7 +63,7 @@ func (ms Mappings) registerImport(s *server) {
 	const tag = "Mappings"
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings/export", OperationID: "export-mappings", Tags: []string{tag},
-		Summary: "Export mappings and blocked keywords", Description: "All of them, in one document that import takes back.",
+		Summary: "Export mappings and blocked keywords", Description: "A person's own, or for the owner all that hold for everybody, in one document that import takes back.",
 	}, ms.export)
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/mappings/import", OperationID: "import-mappings", Tags: []string{tag},
@@ -96,19 +96,15 @@ func (ms Mappings) registerImport(s *server) {
 }
 
 func (ms Mappings) export(ctx context.Context, _ *none) (*attachment[mappingDocument], error) {
-	mappings, err := ms.Store.All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	blocked, err := ms.Store.AllBlocked(ctx)
+	own, err := ms.Store.Own(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var document mappingDocument
-	for _, m := range mappings {
+	for _, m := range own.Mappings {
 		document.Mappings = append(document.Mappings, documentOf(m))
 	}
-	for _, b := range blocked {
+	for _, b := range own.Blocked {
 		document.Blocked = append(document.Blocked, blockedInput{b.Keyword, b.Kind})
 	}
 	return &attachment[mappingDocument]{`attachment; filename="watchmark-mappings.json"`, document}, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/door/access"
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
@@ -54,9 +55,17 @@ type Mappings struct {
 
 func (ms Mappings) register(s *server) {
 	const tag = "Mappings"
+	s.owned[access.Mapping] = func(ctx context.Context, id int64) error {
+		_, err := ms.Store.Get(ctx, id)
+		return err
+	}
+	s.owned[access.Keyword] = func(ctx context.Context, id int64) error {
+		_, err := ms.Store.GetBlocked(ctx, id)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/mappings", OperationID: "list-mappings", Tags: []string{tag},
-		Summary: "List mappings", Description: "What a person decided beforehand: which title is which entry. The newest first.",
+		Summary: "List mappings", Description: "What was decided beforehand: which title is which entry. The newest first. A mapping with a person_id holds for the records of that person alone, before those for all; a person makes and sees their own alone, the owner makes those for all and sees everybody's.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Text string `query:"q" maxLength:"200" doc:"Only mappings with this text in the title, the name of the entry or the note, or with this number as the entry."`
@@ -99,6 +108,13 @@ func (ms Mappings) register(s *server) {
 		Summary: "Remove a mapping", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
 		return nil, ms.Store.Delete(ctx, in.ID)
+	})
+	register(s, huma.Operation{
+		Method: http.MethodPost, Path: "/api/mappings/{id}/share", OperationID: "share-mapping", Tags: []string{tag},
+		Summary: "Have a mapping hold for all", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Description: "A mapping of a person holds for all from now on. 409 while there is one for all of the same title, season, form and episode.",
+	}, func(ctx context.Context, in *ByID) (*JSON[mapping.Mapping], error) {
+		return answer(ms.Store.Share(ctx, in.ID))
 	})
 	ms.registerImport(s)
 	ms.registerTest(s)

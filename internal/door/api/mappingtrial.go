@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/watch"
 )
 
@@ -55,7 +56,7 @@ func (ms Mappings) registerTest(s *server) {
 		Method: http.MethodPost, Path: "/api/mappings/test", OperationID: "test-mappings", Tags: []string{"Mappings"},
 		Summary:     "Try the rules on a title",
 		Description: "Which blocked keyword or mapping an event comes under, and to which episode that leads. Where none applies nothing is searched for: POST /api/test-match does that. Nothing is written.",
-		Errors:      []int{http.StatusServiceUnavailable},
+		Errors:      []int{http.StatusNotFound, http.StatusServiceUnavailable},
 	}, func(ctx context.Context, in *JSON[mappingTrial]) (*JSON[mappingTrialResult], error) {
 		return answer(ms.try(ctx, in.Body))
 	})
@@ -95,7 +96,15 @@ func (ms Mappings) rulesWith(ctx context.Context, d *mappingDraft, event watch.E
 		return rules, draftNone, err
 	}
 	draft := d.mapping(d.ID, mapping.ByPerson)
-	rules, err := ms.Store.RulesWith(ctx, draft)
+	draft.PersonID = scope.From(ctx).Person()
+	if d.ID != 0 {
+		saved, err := ms.Store.Get(ctx, d.ID)
+		if err != nil {
+			return nil, draftNone, err
+		}
+		draft.PersonID = saved.PersonID
+	}
+	rules, err := ms.Store.RulesWith(mapping.For(ctx, draft.PersonID), draft)
 	var field *reason.FieldError
 	if errors.As(err, &field) {
 		return nil, draftNone, fieldProblem("body.draft."+field.Field, field.What)

@@ -72,11 +72,11 @@ func (g *rig) fill(t testing.TB) sample {
 	g.ask(t, "彩虹放送局", "", &season, now.Add(-3*time.Hour), []float64{1, 2, 3, 4}, watch.Plex, watch.Episode, wideCandidates()...)
 	g.ask(t, "铃芽", "すずめの戸締まり", nil, now.Add(-2*time.Hour), nil, watch.Emby, watch.Movie, reviewTrace().Steps[1].Candidates...)
 	decided := g.ask(t, "发条王国", "", &season, now.Add(-90*time.Minute), []float64{1}, watch.Emby, watch.Episode, reviewTrace().Steps[1].Candidates...)
-	if _, err := g.questions.Confirm(ctx, decided, review.Choice{SubjectID: 900015, Name: "发条王国"}); err != nil {
+	if _, err := g.questions.Confirm(ctx, decided, 0, review.Choice{SubjectID: 900015, Name: "发条王国"}); err != nil {
 		t.Fatal(err)
 	}
 	early := g.ask(t, "购物频道 特别节目", "", &season, now.Add(-80*time.Minute), []float64{1}, watch.Emby, watch.Episode)
-	if _, err := g.questions.Reject(ctx, early); err != nil {
+	if _, err := g.questions.Reject(ctx, early, 0); err != nil {
 		t.Fatal(err)
 	}
 	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
@@ -216,7 +216,7 @@ func (g *rig) rule(t testing.TB) {
 func (g *rig) asks(t testing.TB, id int64, e watch.Event, trace match.Trace) (question int64) {
 	t.Helper()
 	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := review.AskTx(ctx, tx, record.Work{Record: record.Record{ID: id, UpdatedAt: time.Now()}, Event: e}, trace); err != nil {
+		if _, err := review.AskTx(ctx, tx, record.Work{Record: record.Record{ID: id, UpdatedAt: time.Now()}, Event: e}, 0, trace); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT question_id FROM records WHERE id = ?`, id).Scan(&question)

@@ -13,11 +13,13 @@ import (
 
 // Confirm answers a question with a subject: it writes a mapping of the title, for films or
 // shows as the question is, for the season if there is one, and of a special for its number, and gives the waiting records back to be run again. The caller
-// has checked the subject. It returns ErrNotFound, ErrAnswered or a *reason.FieldError.
-func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error) {
-	return s.answer(ctx, id, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+// has checked the subject. The mapping and the answer are of the person whose scope ctx has, or whom the owner names, and only records of
+// theirs run again; a person of 0 is everybody. It returns ErrNotFound, ErrAnswered or a *reason.FieldError.
+func (s *Store) Confirm(ctx context.Context, id, person int64, c Choice) (Answer, error) {
+	person = answering(ctx, person)
+	return s.answer(ctx, id, person, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
 		q := a.Question
-		m := mapping.Mapping{Title: q.Title, Season: q.Season, FirstSeason: q.Season == nil, Form: mapping.FormOf(q.IsFilm()), SubjectID: c.SubjectID, SubjectName: c.Name, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
+		m := mapping.Mapping{PersonID: person, Title: q.Title, Season: q.Season, FirstSeason: q.Season == nil, Form: mapping.FormOf(q.IsFilm()), SubjectID: c.SubjectID, SubjectName: c.Name, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
 		if q.isSpecial() {
 			m.Episode = q.Episode
 		}
@@ -33,10 +35,11 @@ func (s *Store) Confirm(ctx context.Context, id int64, c Choice) (Answer, error)
 
 // Reject answers a question with "leave this title alone": the title is blocked exactly as
 // it is, and what waits is given back to be run again, also for other seasons of the
-// title, which the keyword blocks too. It returns ErrNotFound or ErrAnswered.
-func (s *Store) Reject(ctx context.Context, id int64) (Answer, error) {
-	return s.answer(ctx, id, Rejected, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
-		standing, added, err := mapping.BlockTx(ctx, tx, mapping.Blocked{Keyword: a.Question.Title, Kind: mapping.Exact, Source: mapping.ByReject})
+// title, which the keyword blocks too. The person is as in Confirm. It returns ErrNotFound or ErrAnswered.
+func (s *Store) Reject(ctx context.Context, id, person int64) (Answer, error) {
+	person = answering(ctx, person)
+	return s.answer(ctx, id, person, Rejected, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+		standing, added, err := mapping.BlockTx(ctx, tx, mapping.Blocked{PersonID: person, Keyword: a.Question.Title, Kind: mapping.Exact, Source: mapping.ByReject})
 		if err != nil {
 			return err
 		}
@@ -53,10 +56,10 @@ func (s *Store) Reject(ctx context.Context, id int64) (Answer, error) {
 	})
 }
 
-// answer runs one answer to a pending question.
-func (s *Store) answer(ctx context.Context, id int64, status Status, do func(context.Context, *sql.Tx, *Answer, *decision) error) (Answer, error) {
+// answer runs one answer to a pending question, in the scope of the person who gives it; 0 is everybody.
+func (s *Store) answer(ctx context.Context, id, person int64, status Status, do func(context.Context, *sql.Tx, *Answer, *decision) error) (Answer, error) {
 	var a Answer
-	err := s.mappings.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := s.mappings.Change(within(ctx, person), func(ctx context.Context, tx *sql.Tx) (err error) {
 		a = Answer{}
 		if a.Question, _, err = get(ctx, tx, id); err != nil {
 			return err
@@ -73,20 +76,23 @@ func (s *Store) answer(ctx context.Context, id int64, status Status, do func(con
 			return err
 		}
 		d.RecordIDs = a.RecordIDs
-		return moveTx(ctx, tx, &a, status, d)
+		return moveTx(ctx, tx, &a, person, status, d)
 	})
 	return a, err
 }
 
 // Delete puts a question off: it is gone until the next event of its title comes in. The
-// records stay as they are. It returns ErrNotFound or ErrAnswered.
+// records stay as they are. Who is a person puts it off for themselves. It returns ErrNotFound or ErrAnswered.
 func (s *Store) Delete(ctx context.Context, id int64) error {
-	_, err := s.answer(ctx, id, Deferred, func(context.Context, *sql.Tx, *Answer, *decision) error { return nil })
+	_, err := s.answer(ctx, id, answering(ctx, 0), Deferred, func(context.Context, *sql.Tx, *Answer, *decision) error { return nil })
 	return err
 }
 
-// moveTx stores the new state of the question, and reads it as it is now.
-func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, status Status, d decision) error {
+// moveTx stores the new state of the question, for a person or for all, and reads it as it is now.
+func moveTx(ctx context.Context, tx *sql.Tx, a *Answer, person int64, status Status, d decision) error {
+	if person != 0 {
+		return moveOwnTx(ctx, tx, a, person, status, d)
+	}
 	text, err := d.stored()
 	if err != nil {
 		return err

@@ -16,45 +16,48 @@ import (
 )
 
 // AskTx asks the question of a record that comes out as review, within the transaction
-// that settles it. A question that was deleted earlier waits again, and so does one whose
+// that settles it; person is whose list it is for, 0 the owner's. A question that was deleted earlier waits again, and so does one whose
 // answer's rule was changed or removed since. While the rule stands the answer does, with its
 // undo: a record that was claimed before the answer is run again, once; any other stays as
-// it came out and says so, and the undo of the answer runs it again.
-func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, trace match.Trace) (asked engine.Asked, err error) {
+// it came out and says so, and the undo of the answer runs it again. An answer of the person counts before the one for all, and those of
+// others do not.
+func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, person int64, trace match.Trace) (asked engine.Asked, err error) {
 	now := time.Now()
 	key := mapping.Fold(w.Event.Title)
 	var special *float64
 	if w.Event.Season != nil && *w.Event.Season == 0 {
 		special = w.Event.Episode
 	}
-	var id, updated int64
-	var status Status
+	var id int64
+	var forAll given
 	var decided string
 	err = tx.QueryRowContext(ctx, `SELECT id, status, decision, updated_at FROM pending_candidates
 		WHERE title_key = ? AND COALESCE(season, -1) = COALESCE(?, -1) AND film = ?
-			AND COALESCE(CASE WHEN season = 0 THEN episode END, -1) = COALESCE(?, -1)`, key, w.Event.Season, w.Event.IsFilm(), special).Scan(&id, &status, &decided, &updated)
+			AND COALESCE(CASE WHEN season = 0 THEN episode END, -1) = COALESCE(?, -1)`, key, w.Event.Season, w.Event.IsFilm(), special).Scan(&id, &forAll.status, &decided, &forAll.updated)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return engine.Asked{}, fmt.Errorf("look for the question of record %d: %w", w.ID, err)
 	}
-	d, err := decisionOf(decided)
-	if err != nil {
+	if forAll.decision, err = decisionOf(decided); err != nil {
 		return engine.Asked{}, fmt.Errorf("question %d: %w", id, err)
 	}
-	// An answer of the future was given before the clock was set back, so it tells nothing.
-	answered := status == Confirmed || status == Rejected
-	if answered && updated >= w.UpdatedAt.UnixMilli() && updated <= now.UnixMilli() {
-		return engine.Asked{Again: true}, joinTx(ctx, tx, id, d, w.ID)
-	}
-	if answered {
-		stands, err := standsTx(ctx, tx, d)
+	if person != 0 && id != 0 {
+		own, err := givenTx(ctx, tx, person, id)
 		if err != nil {
 			return engine.Asked{}, err
 		}
-		if stands {
-			return engine.Asked{Message: stillUnsure.With()}, record.AskTx(ctx, tx, w.ID, id)
+		if asked, over, err := own.coversTx(ctx, tx, w, person, id, now); over || err != nil {
+			return asked, err
+		}
+		if own.status != "" {
+			if err := dropTx(ctx, tx, person, id); err != nil {
+				return engine.Asked{}, err
+			}
 		}
 	}
-	before, err := record.AskedBeforeTx(ctx, tx, w.ID, id)
+	if asked, over, err := forAll.coversTx(ctx, tx, w, 0, id, now); over || err != nil {
+		return asked, err
+	}
+	before, err := record.AskedBeforeTx(within(ctx, person), tx, w.ID, id)
 	if err != nil {
 		return engine.Asked{}, err
 	}
@@ -86,17 +89,37 @@ func standsTx(ctx context.Context, tx *sql.Tx, d decision) (bool, error) {
 	return false, nil // a keyword that was there before: the answer wrote none
 }
 
-// joinTx counts a record to those that the answer of a question has set going.
-func joinTx(ctx context.Context, tx *sql.Tx, id int64, d decision, recordID int64) error {
-	if slices.Contains(d.RecordIDs, recordID) {
+// coversTx tells what becomes of a record that asks a question with this answer, of a person or for all: over is false when it asks anew.
+func (g given) coversTx(ctx context.Context, tx *sql.Tx, w record.Work, person, id int64, now time.Time) (asked engine.Asked, over bool, err error) {
+	if g.status != Confirmed && g.status != Rejected {
+		return engine.Asked{}, false, nil
+	}
+	// An answer of the future was given before the clock was set back, so it tells nothing.
+	if g.updated >= w.UpdatedAt.UnixMilli() && g.updated <= now.UnixMilli() {
+		return engine.Asked{Again: true}, true, g.joinTx(ctx, tx, person, id, w.ID)
+	}
+	stands, err := standsTx(ctx, tx, g.decision)
+	if err != nil || !stands {
+		return engine.Asked{}, false, err
+	}
+	return engine.Asked{Message: stillUnsure.With()}, true, record.AskTx(ctx, tx, w.ID, id)
+}
+
+// joinTx counts a record to those that the answer has set going.
+func (g given) joinTx(ctx context.Context, tx *sql.Tx, person, id, recordID int64) error {
+	if slices.Contains(g.RecordIDs, recordID) {
 		return nil
 	}
-	d.RecordIDs = append(d.RecordIDs, recordID)
-	text, err := d.stored()
+	g.RecordIDs = append(g.RecordIDs, recordID)
+	text, err := g.stored()
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE pending_candidates SET decision = ? WHERE id = ?`, text, id); err != nil {
+	statement, args := `UPDATE pending_candidates SET decision = ? WHERE id = ?`, []any{text, id}
+	if person != 0 {
+		statement, args = `UPDATE person_answers SET decision = ? WHERE question_id = ? AND person_id = ?`, append(args, person)
+	}
+	if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
 		return fmt.Errorf("store the answer of question %d: %w", id, err)
 	}
 	return nil

@@ -26,6 +26,8 @@ type Correction struct {
 	// Unmark takes back what was marked and is not what the mapping leads to, Mark runs the
 	// records again.
 	Unmark, Mark bool
+	// Personal has the mapping hold for the person whose record it is alone, as that of a person always does.
+	Personal bool
 	// AllOfTitle corrects all records that the mapping is for: 500 at most, the newest, without
 	// ignored ones. What came out right already, and what the mapping leads to no episode, stays.
 	AllOfTitle bool
@@ -68,9 +70,10 @@ func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Correcte
 	if err != nil {
 		return Corrected{}, err
 	}
+	own := within(ctx, m.PersonID)
 	ids := []int64{id}
 	if c.AllOfTitle {
-		all, err := s.Engine.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
+		all, err := s.Engine.Records.SameTitle(own, titlesOf(w.Record, c.EverySeason), correctMost)
 		if err != nil {
 			return Corrected{}, err
 		}
@@ -82,7 +85,7 @@ func (s *Service) Correct(ctx context.Context, id int64, c Correction) (Correcte
 			ids = append(ids, id)
 		}
 	}
-	m, correction, err := s.Questions.Correct(ctx, id, m)
+	m, correction, err := s.Questions.Correct(own, id, m)
 	if err != nil {
 		return Corrected{}, err
 	}

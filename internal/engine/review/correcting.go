@@ -16,6 +16,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/watch"
 )
 
 // CorrectTally is what a correction brought.
@@ -67,6 +68,7 @@ func (p *plan) isFree(back ...takenBack) bool {
 // run takes all wrong marks back, then runs the records again in parts, the oldest first. Not
 // before all are gone: one record may lead to where another one was wrong.
 func (c *correcting) run(ctx context.Context) error {
+	ctx = within(ctx, c.mapping.PersonID)
 	for _, id := range c.all {
 		defer c.Engine.Follow(id, c.task)()
 	}
@@ -119,7 +121,9 @@ func (c *correcting) plans(ctx context.Context) ([]*plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := c.judge(ctx, r, c.Engine.Matcher.Match)
+		v, err := c.judge(ctx, r, func(ctx context.Context, person int64, event watch.Event) match.Trace {
+			return c.Engine.Matcher.Match(mapping.For(ctx, person), event)
+		})
 		if errors.Is(err, record.ErrNotFound) {
 			c.tally.Skipped++
 			continue

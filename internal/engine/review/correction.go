@@ -10,6 +10,7 @@ import (
 
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/scope"
 )
 
 // correction is what the newest correction of a record did, as it is stored for its undo.
@@ -19,20 +20,29 @@ type correction struct {
 	decision
 }
 
-// correctionOf is the newest correction of a record that was not undone, or ErrNotCorrected.
-func correctionOf(ctx context.Context, from db.Querier, recordID int64) (c correction, err error) {
-	var at int64
-	var stored string
-	err = from.QueryRowContext(ctx, `SELECT id, decision, created_at FROM corrections WHERE record_id = ? ORDER BY id DESC LIMIT 1`, recordID).Scan(&c.id, &stored, &at)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return correction{}, ErrNotCorrected
-	case err != nil:
-		return correction{}, fmt.Errorf("read the correction of record %d: %w", recordID, err)
+// correctionOf is the newest correction of a record that was not undone, or ErrNotCorrected. In the scope of a person it is one of theirs:
+// what holds for all is not theirs to undo.
+func correctionOf(ctx context.Context, from db.Querier, recordID int64) (correction, error) {
+	all, err := db.All(ctx, from, fmt.Sprintf("read the corrections of record %d", recordID), func(row db.Row) (c correction, err error) {
+		var at int64
+		var stored string
+		if err := row.Scan(&c.id, &stored, &at); err != nil {
+			return c, err
+		}
+		c.at = time.UnixMilli(at)
+		c.decision, err = decisionOf(stored)
+		return c, err
+	}, `SELECT id, decision, created_at FROM corrections WHERE record_id = ? ORDER BY id DESC`, recordID)
+	if err != nil {
+		return correction{}, err
 	}
-	c.at = time.UnixMilli(at)
-	c.decision, err = decisionOf(stored)
-	return c, err
+	whose := scope.From(ctx)
+	for _, c := range all {
+		if whose.Whole() || c.person() == whose.Person() && c.person() != 0 {
+			return c, nil
+		}
+	}
+	return correction{}, ErrNotCorrected
 }
 
 // IsCorrected reports whether a record has a correction that can be undone.

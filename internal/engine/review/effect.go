@@ -46,6 +46,15 @@ func (s *Service) PreviewCorrection(ctx context.Context, id int64, c Correction)
 	if p.Corrected, err = s.Questions.IsCorrected(ctx, id); err != nil {
 		return Effect{}, err
 	}
+	whose := answering(ctx, 0)
+	if c.Personal {
+		person, err := s.personOf(ctx, w.Record)
+		if err != nil {
+			return Effect{}, err
+		}
+		whose = answering(ctx, person)
+	}
+	ctx = within(ctx, whose)
 	others, err := s.Engine.Records.SameTitle(ctx, titlesOf(w.Record, c.EverySeason), correctMost)
 	if err != nil {
 		return Effect{}, err
@@ -96,7 +105,9 @@ func (s *Service) previewOthers(ctx context.Context, others []record.Titled, rul
 		}
 		v := verdict{fate: unknown}
 		if !r.Status.IsOnTheWay() && looking.Err() == nil {
-			v, err = s.judge(looking, r, func(ctx context.Context, event watch.Event) match.Trace { return s.MatchBy(ctx, event, rules) })
+			v, err = s.judge(looking, r, func(ctx context.Context, person int64, event watch.Event) match.Trace {
+				return s.MatchBy(ctx, event, rules.Of(person))
+			})
 			if looking.Err() != nil {
 				v, err = verdict{fate: unknown}, ctx.Err()
 			}
@@ -144,9 +155,9 @@ type verdict struct {
 	reason reason.Reason
 }
 
-// judge looks where a settled record leads by the rules of a match. One that marked nothing
+// judge looks where a settled record leads by the rules of a match, as they hold for the person whose record it is. One that marked nothing
 // and did not come out as a watch runs again unseen.
-func (s *Service) judge(ctx context.Context, r record.Record, find func(context.Context, watch.Event) match.Trace) (verdict, error) {
+func (s *Service) judge(ctx context.Context, r record.Record, find func(ctx context.Context, person int64, event watch.Event) match.Trace) (verdict, error) {
 	marks, err := s.Engine.Records.Marks(ctx, r.ID)
 	if err != nil {
 		return verdict{}, err
@@ -158,7 +169,11 @@ func (s *Service) judge(ctx context.Context, r record.Record, find func(context.
 	if err != nil {
 		return verdict{}, err
 	}
-	result := find(ctx, w.Event).Result
+	person, err := s.personOf(ctx, r)
+	if err != nil {
+		return verdict{}, err
+	}
+	result := find(ctx, person, w.Event).Result
 	switch {
 	case ctx.Err() != nil:
 		return verdict{}, ctx.Err()

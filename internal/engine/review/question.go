@@ -67,6 +67,8 @@ type Question struct {
 	Episodes []float64    `json:"episodes"`
 	RecordID int64        `json:"record_id"`
 	Source   watch.Source `json:"source"`
+	// People are those whose records wait, for the owner alone; records of the owner's accounts add nobody.
+	People []int64 `json:"people"`
 	// SubjectID, SubjectName and EpisodeOffset are what was confirmed; 0 and empty otherwise.
 	SubjectID     catalog.SubjectID `json:"subject_id"`
 	SubjectName   string            `json:"subject_name"`
@@ -77,6 +79,8 @@ type Question struct {
 	CreatedAt time.Time `json:"created_at"`
 	// UpdatedAt is when it last was asked, answered or taken back.
 	UpdatedAt time.Time `json:"updated_at"`
+
+	since time.Time // when the first record that waits came in
 }
 
 // MarshalJSON adds the text of the reason.
@@ -159,6 +163,17 @@ type decision struct {
 	Replaced      []mapping.Mapping `json:"replaced,omitempty"`
 	Blocked       *mapping.Blocked  `json:"blocked,omitempty"`
 	RecordIDs     []int64           `json:"record_ids,omitempty"`
+}
+
+// person is whose decision it is; 0 holds for all.
+func (d decision) person() int64 {
+	switch {
+	case d.Mapping != nil:
+		return d.Mapping.PersonID
+	case d.Blocked != nil:
+		return d.Blocked.PersonID
+	}
+	return 0
 }
 
 // decisionOf reads what is stored of a decision; empty before there is one.

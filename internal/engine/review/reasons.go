@@ -43,6 +43,8 @@ var (
 	seasonMapped = reason.New("season_mapped",
 		"{title:q} has a mapping for this very season, which takes precedence: leave every_season off, or remove that mapping",
 		"{title:q}已有专门针对这一季的映射，它优先：请不要选择所有季，或删除那条映射")
+	personMapped = reason.New("person_mapped", "the person whose record this is has a mapping of their own for {title:q}, which takes precedence: correct it for this person only",
+		"这条记录所属的成员对{title:q}有自己的映射，它优先：请选择只对此人更正")
 	entryHidden = reason.New("subject_hidden",
 		"Bangumi does not show entry {subject}: it does not exist, or it is an adult entry, which only a signed-in account may see",
 		"Bangumi 没有显示条目 {subject}：可能不存在，或是登录后才可见的成人条目")

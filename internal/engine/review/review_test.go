@@ -68,7 +68,7 @@ func (h *house) settle(w record.Work, status record.Status, candidates ...match.
 	err := h.db.Write(h.t.Context(), func(ctx context.Context, tx *sql.Tx) (err error) {
 		if status == record.Review {
 			trace := match.Trace{Result: match.Result{Reason: reason.Text("perhaps")}, Steps: []match.Step{{Name: "api", Candidates: candidates}}}
-			asked, err := review.AskTx(ctx, tx, w, trace)
+			asked, err := review.AskTx(ctx, tx, w, 0, trace)
 			h.told = asked.Message.Text
 			if answered = asked.Again; err != nil || answered {
 				return err
@@ -170,7 +170,7 @@ func TestCandidatesOfAllLayersAreJoined(t *testing.T) {
 		trace.Steps[1].Candidates = append(trace.Steps[1].Candidates, match.Candidate{SubjectID: catalog.SubjectID(100 + n), Score: .1})
 	}
 	err := h.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := review.AskTx(ctx, tx, w, trace); err != nil {
+		if _, err := review.AskTx(ctx, tx, w, 0, trace); err != nil {
 			return err
 		}
 		return record.SettleTx(ctx, tx, record.Outcome{RecordID: w.ID, Status: record.Review})
@@ -193,7 +193,7 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	first, second := h.ask(episode("Show", season(2), 1)), h.ask(episode("Show", season(2), 2))
 	other := h.ask(episode("Show", season(3), 1))
 	q := h.list(review.Pending)[1]
-	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8, Name: "eight", EpisodeOffset: -12}))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8, Name: "eight", EpisodeOffset: -12}))(t)
 	if !slices.Equal(a.RecordIDs, []int64{first, second}) || h.status(first) != record.Received || h.status(other) != record.Review {
 		t.Errorf("run again: %v; the other season is %s", a.RecordIDs, h.status(other))
 	}
@@ -207,23 +207,23 @@ func TestConfirmWritesTheMappingAndGivesBackWhatWaits(t *testing.T) {
 	if a.Question.Status != review.Confirmed || a.Question.SubjectName != "eight" || a.Question.MappingID != m.ID {
 		t.Errorf("the question is %+v", a.Question)
 	}
-	if _, err := h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 9}); !errors.Is(err, review.ErrAnswered) {
+	if _, err := h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 9}); !errors.Is(err, review.ErrAnswered) {
 		t.Errorf("confirming twice: %v", err)
 	}
-	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, review.ErrInWork) {
+	if _, err := h.Undo(t.Context(), q.ID, 0); !errors.Is(err, review.ErrInWork) {
 		t.Errorf("undo while a record is on its way: %v", err)
 	}
 	for _, id := range []int64{first, second} {
 		h.end(id, record.Success)
 	}
-	back := must(h.Undo(t.Context(), q.ID))(t)
+	back := must(h.Undo(t.Context(), q.ID, 0))(t)
 	if !slices.Equal(back.RecordIDs, []int64{first, second}) || back.Kept || back.Question.Status != review.Pending {
 		t.Errorf("undo: %+v", back)
 	}
 	if m, found := h.rules().Find([]string{"Show"}, season(2), false, nil); !found || m.SubjectID != old.SubjectID || m.Note != "mine" || m.Origin != mapping.ByPerson {
 		t.Errorf("the replaced mapping is not back: %+v", m)
 	}
-	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, review.ErrUnanswered) {
+	if _, err := h.Undo(t.Context(), q.ID, 0); !errors.Is(err, review.ErrUnanswered) {
 		t.Errorf("undoing twice: %v", err)
 	}
 }
@@ -234,7 +234,7 @@ func TestRejectBlocksTheTitleAndNothingElse(t *testing.T) {
 	other := h.ask(episode("Show Time", season(1), 1))
 	questions := h.list(review.Pending)
 	q := questions[2]
-	a := must(h.Reject(t.Context(), q.ID))(t)
+	a := must(h.Reject(t.Context(), q.ID, 0))(t)
 	if a.Blocked.Source != mapping.ByReject || a.Blocked.Kind != mapping.Exact || !slices.Equal(a.RecordIDs, []int64{first, second}) || h.status(other) != record.Review {
 		t.Errorf("reject: %+v; another title is %s", a, h.status(other))
 	}
@@ -250,7 +250,7 @@ func TestRejectBlocksTheTitleAndNothingElse(t *testing.T) {
 	for _, id := range a.RecordIDs {
 		h.end(id, record.Ignored)
 	}
-	back := must(h.Undo(t.Context(), q.ID))(t)
+	back := must(h.Undo(t.Context(), q.ID, 0))(t)
 	if _, blocked := h.rules().Blocks([]string{"Show"}); blocked || !slices.Equal(back.RecordIDs, []int64{first, second}) {
 		t.Errorf("after undo blocked is %v, run again %v", blocked, back.RecordIDs)
 	}
@@ -261,9 +261,9 @@ func TestRejectOfWhatIsBlockedAlreadyIsUndoneWithoutIt(t *testing.T) {
 	id := h.ask(episode("Show", season(1), 1))
 	must(h.mappings.Block(t.Context(), mapping.Blocked{Keyword: "Show", Kind: mapping.Exact, Source: mapping.ByPerson}))(t)
 	q := h.only()
-	must(h.Reject(t.Context(), q.ID))(t)
+	must(h.Reject(t.Context(), q.ID, 0))(t)
 	h.end(id, record.Ignored)
-	back := must(h.Undo(t.Context(), q.ID))(t)
+	back := must(h.Undo(t.Context(), q.ID, 0))(t)
 	if _, blocked := h.rules().Blocks([]string{"Show"}); !blocked || !back.Kept {
 		t.Errorf("a keyword of somebody else: blocked %v, %+v", blocked, back)
 	}
@@ -285,7 +285,7 @@ func TestDeletedQuestionIsGoneUntilTheNextEvent(t *testing.T) {
 	if open, s := h.list(review.Pending), h.status(first); len(open) != 0 || s != record.Review {
 		t.Errorf("pending %+v, the record is %s", open, s)
 	}
-	must(h.Undo(t.Context(), q.ID))(t)
+	must(h.Undo(t.Context(), q.ID, 0))(t)
 	if h.only().ID != q.ID {
 		t.Error("undo does not bring it back")
 	}
@@ -303,7 +303,7 @@ func TestAnswerHoldsForWhatWasMatchedMeanwhile(t *testing.T) {
 	h.ask(episode("Show", season(1), 1))
 	late := h.claim(episode("Show", season(1), 2)) // matched by the rules from before the answer
 	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t)
 	if !h.settle(late, record.Review) {
 		t.Fatal("what was matched before the answer asks again")
 	}
@@ -313,7 +313,7 @@ func TestAnswerHoldsForWhatWasMatchedMeanwhile(t *testing.T) {
 	for _, id := range append(a.RecordIDs, late.ID) {
 		h.end(id, record.Success)
 	}
-	if back := must(h.Undo(t.Context(), q.ID))(t); !slices.Contains(back.RecordIDs, late.ID) {
+	if back := must(h.Undo(t.Context(), q.ID, 0))(t); !slices.Contains(back.RecordIDs, late.ID) {
 		t.Errorf("undo runs %v again, without %d", back.RecordIDs, late.ID)
 	}
 }
@@ -330,8 +330,8 @@ func TestAnAnswerWhoseRuleStandsIsNotForgotten(t *testing.T) {
 	first := h.ask(episode("Show", season(1), 1))
 	q := h.only()
 	for _, answer := range []func() review.Answer{
-		func() review.Answer { return must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t) },
-		func() review.Answer { return must(h.Reject(t.Context(), q.ID))(t) },
+		func() review.Answer { return must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t) },
+		func() review.Answer { return must(h.Reject(t.Context(), q.ID, 0))(t) },
 	} {
 		a := answer()
 		for _, id := range a.RecordIDs {
@@ -344,14 +344,14 @@ func TestAnAnswerWhoseRuleStandsIsNotForgotten(t *testing.T) {
 		if now := must(h.Get(t.Context(), q.ID))(t); now.Status != a.Question.Status || now.MappingID != a.Question.MappingID || now.BlockedID != a.Question.BlockedID {
 			t.Errorf("the answer is %+v, want %+v", now, a.Question)
 		}
-		if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || !slices.Contains(back.RecordIDs, w.ID) {
+		if back := must(h.Undo(t.Context(), q.ID, 0))(t); back.Kept || !slices.Contains(back.RecordIDs, w.ID) {
 			t.Errorf("undo: %+v", back)
 		}
 		h.settle(w, record.Review)
 		h.end(first, record.Success)
 	}
 	// When somebody changed the rule, the answer says nothing any more.
-	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t)
 	m := a.Mapping
 	m.Season = season(2)
 	must(h.mappings.Update(t.Context(), m))(t)
@@ -377,7 +377,7 @@ func TestASpecialIsConfirmedForItsNumberAlone(t *testing.T) {
 	if open := h.list(review.Pending); len(open) != 2 || open[1].ID != q.ID || open[1].RecordID != again || open[1].Waiting != 2 {
 		t.Errorf("the questions are %+v", open)
 	}
-	a := must(h.Confirm(t.Context(), q.ID, c))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, c))(t)
 	if n := a.Mapping.Episode; n == nil || *n != 9 || len(a.RecordIDs) != 2 {
 		t.Errorf("the answer is %+v", a)
 	}
@@ -396,8 +396,8 @@ func TestAnAnswerIsForFilmsOrForShows(t *testing.T) {
 	h.ask(watch.Event{Media: watch.Movie, Title: "Show"})
 	film := h.only()
 	h.ask(episode("Show", nil, 1))
-	must(h.Confirm(t.Context(), film.ID, review.Choice{SubjectID: 8}))(t)
-	must(h.Confirm(t.Context(), h.only().ID, review.Choice{SubjectID: 9}))(t)
+	must(h.Confirm(t.Context(), film.ID, 0, review.Choice{SubjectID: 8}))(t)
+	must(h.Confirm(t.Context(), h.only().ID, 0, review.Choice{SubjectID: 9}))(t)
 	for _, c := range []struct {
 		season *int
 		film   bool
@@ -413,15 +413,15 @@ func TestUndoWaitsForWhatItsMappingLeadsNow(t *testing.T) {
 	h := newHouse(t)
 	first := h.ask(episode("Show", season(1), 1))
 	q := h.only()
-	must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t)
 	h.end(first, record.Success)
 	h.claim(episode("Show", season(2), 1))
 	other := h.claim(episode(" show", season(1), 2))
-	if _, err := h.Undo(t.Context(), q.ID); !errors.Is(err, review.ErrInWork) {
+	if _, err := h.Undo(t.Context(), q.ID, 0); !errors.Is(err, review.ErrInWork) {
 		t.Errorf("undo: %v", err)
 	}
 	h.settle(other, record.Success)
-	must(h.Undo(t.Context(), q.ID))(t)
+	must(h.Undo(t.Context(), q.ID, 0))(t)
 }
 
 func TestQuestionThatNothingWaitsForIsNoGhost(t *testing.T) {

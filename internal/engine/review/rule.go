@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
@@ -14,11 +15,19 @@ import (
 	"watchmark/internal/watch"
 )
 
-// mappingFor is the mapping that a correction asks for, and the rules with it.
+// mappingFor is the mapping that a correction asks for, and the rules with it as they hold for the person whose record it is.
 func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (mapping.Mapping, *mapping.Rules, error) {
+	person, err := s.personOf(ctx, w.Record)
+	if err != nil {
+		return mapping.Mapping{}, nil, err
+	}
 	m := mapping.Mapping{
-		Title: w.Event.Title, Season: w.Event.Season, Form: mapping.FormOf(w.Event.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
+		PersonID: answering(ctx, 0),
+		Title:    w.Event.Title, Season: w.Event.Season, Form: mapping.FormOf(w.Event.IsFilm()), SubjectID: c.SubjectID, EpisodeOffset: c.EpisodeOffset,
 		Origin: mapping.ByPerson, Note: fmt.Sprintf("from record %d", w.ID),
+	}
+	if c.Personal {
+		m.PersonID = answering(ctx, person)
 	}
 	if c.EverySeason {
 		m.Season = nil
@@ -28,11 +37,14 @@ func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (
 	if m.Season != nil && *m.Season == 0 && !c.AllOfTitle {
 		m.Episode = w.Event.Episode // what one special is says nothing of the others
 	}
-	rules, err := s.Mappings.RulesWith(ctx, m)
+	rules, err := s.Mappings.RulesWith(mapping.For(ctx, person), m)
 	if err != nil {
 		return m, nil, err
 	}
 	if won, _ := rules.Find([]string{w.Event.Title, w.Event.OriginalTitle}, w.Event.Season, w.Event.IsFilm(), w.Event.Episode); won != m {
+		if won.PersonID != m.PersonID {
+			return m, nil, reason.At("personal", personMapped.With(won.Title))
+		}
 		if won.Episode != nil {
 			return m, nil, reason.At("all_of_title", episodeMapped.With(won.Title))
 		}
@@ -41,6 +53,18 @@ func (s *Service) mappingFor(ctx context.Context, w record.Work, c Correction) (
 	subject, err := s.Chosen(ctx, c.SubjectID)
 	m.SubjectName = subject.DisplayName()
 	return m, rules, err
+}
+
+// personOf is whose list a record is for; 0 is the owner, and of one without an account everybody.
+func (s *Service) personOf(ctx context.Context, r record.Record) (int64, error) {
+	if r.AccountID == 0 {
+		return 0, nil
+	}
+	a, err := s.Engine.Accounts.Get(ctx, r.AccountID)
+	if errors.Is(err, account.ErrNotFound) {
+		return 0, nil
+	}
+	return a.PersonID, err
 }
 
 // Chosen is the subject that a person chose for a title: an anime or live action, whatever the

@@ -67,15 +67,15 @@ type Answered struct {
 
 // Confirm answers a question with a subject that the caller has checked, and runs the
 // records that wait for it again. Errors are those of Store.Confirm.
-func (s *Service) Confirm(ctx context.Context, id int64, c Choice) (Answered, error) {
-	a, err := s.Questions.Confirm(ctx, id, c)
+func (s *Service) Confirm(ctx context.Context, id, person int64, c Choice) (Answered, error) {
+	a, err := s.Questions.Confirm(ctx, id, person, c)
 	return s.follow(ctx, a, err)
 }
 
 // Reject answers a question by blocking its title exactly, and runs the records that wait
 // again, which ignores them. Errors are those of Store.Reject.
-func (s *Service) Reject(ctx context.Context, id int64) (Answered, error) {
-	a, err := s.Questions.Reject(ctx, id)
+func (s *Service) Reject(ctx context.Context, id, person int64) (Answered, error) {
+	a, err := s.Questions.Reject(ctx, id, person)
 	return s.follow(ctx, a, err)
 }
 

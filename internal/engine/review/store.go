@@ -11,10 +11,11 @@ import (
 
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 )
 
-// Store keeps questions in the database.
+// Store keeps questions in the database. The scope of the context says whose side of them is read and answered: see own.go.
 type Store struct {
 	db       *db.DB
 	mappings *mapping.Store
@@ -23,21 +24,27 @@ type Store struct {
 // NewStore is the store over d. What answers write is told to mappings.
 func NewStore(d *db.DB, mappings *mapping.Store) *Store { return &Store{db: d, mappings: mappings} }
 
-// columns are what scan reads of a question q.
-const columns = `q.id, q.status, q.title, q.original_title, q.season, q.media_type, q.episode, q.candidates, q.reason, q.decision, q.created_at, q.updated_at`
-
 // awaited holds for a question q that a record waits for.
 var awaited = record.IsAwaited("q.id")
 
+// scan reads a row of side.query.
 func scan(row db.Row) (q Question, d decision, err error) {
 	var created, updated int64
-	var candidates, decided string
-	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &created, &updated); err != nil {
+	var candidates, decided, shown string
+	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &shown, &created, &updated); err != nil {
 		return Question{}, decision{}, fmt.Errorf("read question: %w", err)
 	}
-	q.CreatedAt, q.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
 	if err := json.Unmarshal([]byte(candidates), &q.Candidates); err != nil {
 		return Question{}, decision{}, fmt.Errorf("decode the candidates of question %d: %w", q.ID, err)
+	}
+	q.CreatedAt, q.UpdatedAt = time.UnixMilli(created), time.UnixMilli(updated)
+	if shown != "" {
+		id, status := q.ID, q.Status
+		q = Question{}
+		if err := json.Unmarshal([]byte(shown), &q); err != nil {
+			return Question{}, decision{}, fmt.Errorf("decode question %d: %w", id, err)
+		}
+		q.ID, q.Status, q.UpdatedAt = id, status, time.UnixMilli(updated)
 	}
 	if d, err = decisionOf(decided); err != nil {
 		return Question{}, decision{}, fmt.Errorf("question %d: %w", q.ID, err)
@@ -52,18 +59,16 @@ func scan(row db.Row) (q Question, d decision, err error) {
 	return q, d, nil
 }
 
-// get is the question with id, whatever its state, or ErrNotFound.
+// get is the question with id on the side of ctx, whatever its state, or ErrNotFound.
 func get(ctx context.Context, from db.Querier, id int64) (Question, decision, error) {
-	q, d, err := scan(from.QueryRowContext(ctx, `SELECT `+columns+` FROM pending_candidates q WHERE q.id = ?`, id))
-	if errors.Is(err, sql.ErrNoRows) {
+	questions, decisions, err := sideOf(ctx).query(ctx, from, `id = ?`, id)
+	if err != nil {
+		return Question{}, decision{}, err
+	}
+	if len(questions) == 0 {
 		return Question{}, decision{}, ErrNotFound
 	}
-	if err == nil {
-		questions := []Question{q}
-		err = addAwaiting(ctx, from, questions)
-		q = questions[0]
-	}
-	return q, d, err
+	return questions[0], decisions[0], nil
 }
 
 // addAwaiting tells in questions which records wait for them.
@@ -73,10 +78,14 @@ func addAwaiting(ctx context.Context, from db.Querier, questions []Question) err
 		ids[i] = q.ID
 	}
 	all, err := record.AwaitingOf(ctx, from, ids)
+	whole := scope.From(ctx).Whole()
 	for i := range questions {
 		q := &questions[i]
 		one := all[q.ID]
-		q.Waiting, q.RecordID, q.Source, q.Episodes = one.Count, one.Newest, one.Source, append([]float64{}, one.Episodes...)
+		q.Waiting, q.RecordID, q.Source, q.Episodes, q.since = one.Count, one.Newest, one.Source, append([]float64{}, one.Episodes...), one.Since
+		if q.People = []int64{}; whole {
+			q.People = append(q.People, one.People...)
+		}
 	}
 	return err
 }
@@ -90,14 +99,17 @@ func (s *Store) Get(ctx context.Context, id int64) (Question, error) {
 	return q, err
 }
 
-// Some are the questions with these ids, whatever their state and without who waits for them.
+// Reached is Get, but also for a question that was deleted, which can be undone.
+func (s *Store) Reached(ctx context.Context, id int64) (Question, error) {
+	q, _, err := get(ctx, s.db.Read(), id)
+	return q, err
+}
+
+// Some are the questions with these ids, whatever their state.
 func (s *Store) Some(ctx context.Context, ids []int64) ([]Question, error) {
 	list, args := db.In(ids)
-	return db.All(ctx, s.db.Read(), "read questions", func(row db.Row) (Question, error) {
-		q, _, err := scan(row)
-		q.Episodes = []float64{}
-		return q, err
-	}, `SELECT `+columns+` FROM pending_candidates q WHERE q.id IN `+list+` ORDER BY q.id`, args...)
+	questions, _, err := sideOf(ctx).query(ctx, s.db.Read(), `id IN `+list+` ORDER BY id`, args...)
+	return questions, err
 }
 
 // Filter selects questions for List.
@@ -124,23 +136,20 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 	for _, status := range f.Statuses {
 		args = append(args, status)
 	}
-	where := `q.status IN (?` + strings.Repeat(`, ?`, len(f.Statuses)-1) + `) AND (q.status <> 'pending' OR ` + awaited + `)`
+	where := `status IN (?` + strings.Repeat(`, ?`, len(f.Statuses)-1) + `) AND (status <> 'pending' OR ` + awaited + `)`
 	if f.Before > 0 {
-		where += ` AND q.id < ?`
+		where += ` AND id < ?`
 		args = append(args, f.Before)
 	}
 	if !f.Since.IsZero() {
-		where += ` AND q.updated_at >= ?`
+		where += ` AND updated >= ?`
 		args = append(args, f.Since.UnixMilli())
 	}
-	order := `q.id DESC`
+	order := `id DESC`
 	if f.Latest {
-		order = `q.updated_at DESC, q.id DESC`
+		order = `updated DESC, id DESC`
 	}
-	questions, err = db.All(ctx, s.db.Read(), "list questions", func(row db.Row) (Question, error) {
-		q, _, err := scan(row)
-		return q, err
-	}, `SELECT `+columns+` FROM pending_candidates q WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
+	questions, _, err = sideOf(ctx).query(ctx, s.db.Read(), where+` ORDER BY `+order+` LIMIT ?`, append(args, limit+1)...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -150,13 +159,14 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 			next = questions[limit-1].ID
 		}
 	}
-	return questions, next, addAwaiting(ctx, s.db.Read(), questions)
+	return questions, next, nil
 }
 
 // Open is how many questions wait for an answer.
-func (s *Store) Open(ctx context.Context) (int, error) {
-	var n int
-	err := s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM pending_candidates q WHERE q.status = 'pending' AND `+awaited).Scan(&n)
+func (s *Store) Open(ctx context.Context) (n int, err error) {
+	its := sideOf(ctx)
+	err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT q.id, `+its.status+` AS status FROM `+its.from+`) AS q WHERE status = 'pending' AND `+awaited,
+		append(append([]any{}, its.statusArgs...), its.fromArgs...)...).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count questions: %w", err)
 	}
@@ -169,24 +179,21 @@ func (s *Store) OfRecord(ctx context.Context, recordID int64) (int64, error) {
 	if err != nil || id == 0 {
 		return 0, err
 	}
-	var pending bool
-	err = s.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pending_candidates WHERE id = ? AND status = 'pending')`, id).Scan(&pending)
-	if err != nil {
-		return 0, fmt.Errorf("read question %d: %w", id, err)
-	}
-	if !pending {
+	q, _, err := get(ctx, s.db.Read(), id)
+	if errors.Is(err, ErrNotFound) || err == nil && q.Status != Pending {
 		return 0, nil
 	}
-	return id, nil
+	return q.ID, err
 }
 
 // Prune removes up to limit questions without an answer that were last asked before cutoff
-// and that no record waits for any more, and reports how many went.
+// and that no record waits for any more, nor has a person answered, and reports how many went.
 func (s *Store) Prune(ctx context.Context, cutoff time.Time, limit int) (int64, error) {
 	var n int64
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM pending_candidates WHERE id IN (SELECT q.id FROM pending_candidates q
-			WHERE q.status IN ('pending', 'deferred') AND q.updated_at < ? AND NOT `+awaited+` LIMIT ?)`, cutoff.UnixMilli(), limit)
+			WHERE q.status IN ('pending', 'deferred') AND q.updated_at < ? AND NOT `+awaited+`
+				AND NOT EXISTS (SELECT 1 FROM person_answers WHERE question_id = q.id AND status IN ('confirmed', 'rejected')) LIMIT ?)`, cutoff.UnixMilli(), limit)
 		if err != nil {
 			return fmt.Errorf("delete questions that nothing waits for: %w", err)
 		}

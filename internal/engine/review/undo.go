@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/engine"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 )
 
@@ -27,8 +28,8 @@ const undoMost = 500
 // back the answer stays, and undoing again goes on where it stopped. It waits a while for
 // records that are still on their way. Errors are those of Store.Undo but for
 // *MarkedError, and of packages account and catalog.
-func (s *Service) Undo(ctx context.Context, id int64) (Answered, error) {
-	a, taken, err := s.goBack(ctx, answerUndone.With(), func(ctx context.Context) (Answer, error) { return s.Questions.Undo(ctx, id) })
+func (s *Service) Undo(ctx context.Context, id, person int64) (Answered, error) {
+	a, taken, err := s.goBack(ctx, answerUndone.With(), func(ctx context.Context) (Answer, error) { return s.Questions.Undo(ctx, id, person) })
 	back, err := s.follow(ctx, a, err)
 	back.Unmarked, back.Shared = countTaken(taken)
 	return back, err
@@ -68,7 +69,7 @@ func (s *Service) goBack(ctx context.Context, why reason.Reason, undo func(conte
 			some, err = s.takeBackAll(ctx, marked.RecordIDs, why)
 			taken = append(taken, some...)
 		case errors.As(err, &busy):
-			if _, err = s.Engine.Settled(waiting, busy.RecordID); waiting.Err() != nil {
+			if _, err = s.Engine.Settled(scope.In(waiting, scope.Everything()), busy.RecordID); waiting.Err() != nil {
 				return Answer{}, taken, busy
 			}
 			if errors.Is(err, record.ErrNotFound) {
@@ -104,9 +105,12 @@ func countTaken(taken []takenBack) (unmarked []int64, shared int) {
 // led later. It brings back a question that was deleted, too. What was marked because of
 // the answer has to be taken back before: until then it changes nothing and returns a
 // *MarkedError. Else it returns ErrNotFound, ErrUnanswered or *InWorkError.
-func (s *Store) Undo(ctx context.Context, id int64) (Answer, error) {
+//
+// The answer is that of the person whose scope ctx has, or whom the owner names; of 0 it is the one for all.
+func (s *Store) Undo(ctx context.Context, id, person int64) (Answer, error) {
+	person = answering(ctx, person)
 	var a Answer
-	err := s.mappings.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.mappings.Change(within(ctx, person), func(ctx context.Context, tx *sql.Tx) error {
 		q, d, err := get(ctx, tx, id)
 		if err != nil {
 			return err
@@ -125,13 +129,15 @@ func (s *Store) Undo(ctx context.Context, id int64) (Answer, error) {
 		}
 		a.Question = q
 		a.Kept = a.Kept || q.Status == Rejected && d.Blocked == nil // it was blocked before
-		return moveTx(ctx, tx, &a, Pending, decision{})
+		return moveTx(ctx, tx, &a, person, Pending, decision{})
 	})
 	return a, err
 }
 
-// backTx takes back what a decision wrote, and runs the records again that it is to blame for, those that wait with them.
+// backTx takes back what a decision wrote, and runs the records again that it is to blame for, those that wait with them. A decision of a
+// person is to blame for nobody else's, even where its mapping holds for all by now.
 func backTx(ctx context.Context, tx *sql.Tx, d decision, waiting []int64, since time.Time) (a Answer, err error) {
+	ctx = within(ctx, d.person())
 	caused, left, err := causedTx(ctx, tx, d, waiting, since)
 	if err != nil {
 		return Answer{}, err

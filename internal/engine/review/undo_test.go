@@ -20,12 +20,12 @@ func TestUndoLeavesAloneWhatSomebodyCorrected(t *testing.T) {
 	h := newHouse(t)
 	h.ask(watch.Event{Media: watch.Movie, Title: "Film"})
 	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t)
 	h.end(a.RecordIDs[0], record.Failed)
 	m := a.Mapping
 	m.SubjectID = 9
 	must(h.mappings.Update(t.Context(), m))(t)
-	back := must(h.Undo(t.Context(), q.ID))(t)
+	back := must(h.Undo(t.Context(), q.ID, 0))(t)
 	if m, found := h.rules().Find([]string{"Film"}, nil, true, nil); !back.Kept || !found || m.SubjectID != 9 {
 		t.Errorf("undo: %+v; the mapping is %+v", back, m)
 	}
@@ -35,7 +35,7 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 	h := newHouse(t)
 	h.ask(episode("Show", season(1), 1))
 	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t)
 	first := a.RecordIDs[0]
 	h.end(first, record.Success)
 	box := must(secret.OpenBox(t.TempDir(), "", false))(t)
@@ -60,7 +60,7 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	newest := later[2:]
-	_, err = h.Undo(t.Context(), q.ID)
+	_, err = h.Undo(t.Context(), q.ID, 0)
 	var marked *review.MarkedError
 	if !errors.As(err, &marked) || len(marked.RecordIDs) != len(newest) || slices.Min(marked.RecordIDs) != newest[0] {
 		t.Fatalf("undo while they are marked: %v", err)
@@ -79,7 +79,7 @@ func TestUndoTakesTheNewestOfMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back := must(h.Undo(t.Context(), q.ID))(t); back.Left != 2 || !slices.Equal(back.RecordIDs, append([]int64{first}, newest...)) {
+	if back := must(h.Undo(t.Context(), q.ID, 0))(t); back.Left != 2 || !slices.Equal(back.RecordIDs, append([]int64{first}, newest...)) {
 		t.Errorf("undo leaves %d and runs %d again", back.Left, len(back.RecordIDs))
 	}
 }
@@ -88,7 +88,7 @@ func TestUndoReadsNoTrace(t *testing.T) {
 	h := newHouse(t)
 	first := h.ask(episode("Show", season(1), 1))
 	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t)
 	h.end(first, record.Success)
 	outcomes := map[string]record.Outcome{
 		"led":             {Status: record.Success, SubjectID: 8, Rule: &record.Rule{ID: a.Mapping.ID, SubjectID: 8}, Trace: []byte(`{"steps":[{"name":"mapping","output":"`)},
@@ -107,7 +107,7 @@ func TestUndoReadsNoTrace(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || !slices.Equal(back.RecordIDs, want) {
+	if back := must(h.Undo(t.Context(), q.ID, 0))(t); back.Kept || !slices.Equal(back.RecordIDs, want) {
 		t.Errorf("undo of %+v: %+v, want records %v", a.Mapping, back, want)
 	}
 }
@@ -116,21 +116,21 @@ func TestUndoOfARuleThatIsGoneLeavesNothing(t *testing.T) {
 	h := newHouse(t)
 	id := h.ask(episode("Show", season(1), 1))
 	q := h.only()
-	a := must(h.Confirm(t.Context(), q.ID, review.Choice{SubjectID: 8}))(t)
+	a := must(h.Confirm(t.Context(), q.ID, 0, review.Choice{SubjectID: 8}))(t)
 	if err := h.mappings.Delete(t.Context(), a.Mapping.ID); err != nil {
 		t.Fatal(err)
 	}
 	h.end(id, record.Success)
-	if back := must(h.Undo(t.Context(), q.ID))(t); back.Kept || back.Question.Status != review.Pending {
+	if back := must(h.Undo(t.Context(), q.ID, 0))(t); back.Kept || back.Question.Status != review.Pending {
 		t.Errorf("undo: %+v", back)
 	}
 	h.end(id, record.Review)
-	a = must(h.Reject(t.Context(), q.ID))(t)
+	a = must(h.Reject(t.Context(), q.ID, 0))(t)
 	b := a.Blocked
 	b.Keyword = "Another Show"
 	must(h.mappings.UpdateBlocked(t.Context(), b))(t)
 	h.end(id, record.Ignored)
-	if back := must(h.Undo(t.Context(), q.ID))(t); !back.Kept {
+	if back := must(h.Undo(t.Context(), q.ID, 0))(t); !back.Kept {
 		t.Errorf("undo removes a keyword that somebody changed: %+v", back)
 	}
 }

@@ -109,7 +109,7 @@ type Blocked struct {
 	// PersonID is as in Mapping.
 	PersonID int64     `json:"person_id"`
 	Keyword  string    `json:"keyword"`
-	Kind    BlockKind `json:"kind"`
+	Kind     BlockKind `json:"kind"`
 	// Source says who made it: person, import or reject.
 	Source    Origin    `json:"source"`
 	CreatedAt time.Time `json:"created_at"`

@@ -148,16 +148,21 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 func (s *Store) Share(ctx context.Context, id int64) (Mapping, error) {
 	var shared Mapping
 	err := s.Change(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		if shared, err = scan(tx.QueryRowContext(ctx, `UPDATE mappings SET person_id = NULL, updated_at = ? WHERE id = ? RETURNING `+columns, time.Now().UnixMilli(), id)); err != nil {
-			if errors.Is(err, sql.ErrNoRows) {
-				return ErrNotFound
-			}
-			return fmt.Errorf("share mapping %d: %w", id, err)
+		shared, err = scan(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM mappings WHERE id = ?`, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
 		}
+		if err != nil {
+			return fmt.Errorf("read mapping %d: %w", id, err)
+		}
+		shared.PersonID = 0
 		if err := checkFree(ctx, tx, shared); errors.Is(err, ErrTaken) {
 			return ErrShared
 		} else if err != nil {
 			return err
+		}
+		if shared, err = scan(tx.QueryRowContext(ctx, `UPDATE mappings SET person_id = NULL, updated_at = ? WHERE id = ? RETURNING `+columns, time.Now().UnixMilli(), id)); err != nil {
+			return fmt.Errorf("share mapping %d: %w", id, err)
 		}
 		return nil
 	})

@@ -120,9 +120,9 @@ func TestAKeywordOfAPersonHoldsForThem(t *testing.T) {
 		title  string
 		want   bool
 	}{
-		"of nobody in particular":                        {0, "Show", false},
-		"of the person":                                  {p.mira, "Show", true},
-		"for all":                                        {p.alex, "Trailer Park", true},
+		"of nobody in particular": {0, "Show", false},
+		"of the person":           {p.mira, "Show", true},
+		"for all":                 {p.alex, "Trailer Park", true},
 		"for all, of a title that the person has mapped": {p.mira, "Trailer Park", false},
 		"for all, of what an expression fits":            {p.mira, "park trailer", true},
 		"for all, of another title":                      {p.mira, "trailer", true},

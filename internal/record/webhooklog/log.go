@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/watch"
 )
 
@@ -136,9 +137,12 @@ func (l *Log) List(ctx context.Context, f Filter) (entries []Entry, next int64, 
 }
 
 // OfRecord is the request that became a record, which was stored with it at the time at. It
-// returns ErrNotFound when that is not kept any more, and for records that did not come by a
-// request of their own.
+// returns ErrNotFound when that is not kept any more, for records that did not come by a
+// request of their own, and in the scope of a person: what a media server sends tells of the server and of others who use it.
 func (l *Log) OfRecord(ctx context.Context, recordID int64, at time.Time) (Entry, error) {
+	if !scope.From(ctx).Whole() {
+		return Entry{}, ErrNotFound
+	}
 	id := strconv.FormatInt(recordID, 10)
 	entries, err := l.query(ctx, `SELECT `+columns+` FROM webhook_log
 		WHERE at = ? AND (record_ids = ? OR record_ids LIKE ? OR record_ids LIKE ? OR record_ids LIKE ?)`,
