@@ -12,7 +12,7 @@ type Intents interface {
 	// something already.
 	Earlier(ctx context.Context) (Earlier, error)
 	// Intend is told what the result will be once all is written, after the list was read and before the first write. at is when that
-	// is, by the catalog's clock. After an error, which comes back as it is, nothing is written.
+	// is, by the catalog's clock; what an earlier try wrote keeps its own time. After an error, which comes back as it is, nothing is written.
 	Intend(ctx context.Context, planned MarkResult, at time.Time) error
 }
 
@@ -67,7 +67,7 @@ func (e *ListEntry) countEarlier(ctx context.Context, entry CollectionType, mark
 	}
 	for i, episode := range result.Episodes {
 		if slices.ContainsFunc(marks, func(m episodeMark) bool { return m.Episode.ID == episode.ID && earlier.wrote(m) }) {
-			result.Episodes[i].Already = false
+			result.Episodes[i].Already, result.Episodes[i].Earlier = false, earlier.Episodes[episode.ID]
 		}
 	}
 	if earlier.Changed && (entry == Doing || entry == Done && earlier.Completed) {

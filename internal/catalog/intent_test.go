@@ -38,7 +38,10 @@ func (k *kept) Intend(_ context.Context, planned catalog.MarkResult, at time.Tim
 	k.planned = planned
 	k.earlier.Episodes = map[catalog.EpisodeID]time.Time{}
 	for _, e := range planned.Episodes {
-		if !e.Already {
+		switch {
+		case !e.Earlier.IsZero():
+			k.earlier.Episodes[e.ID] = e.Earlier
+		case !e.Already:
 			k.earlier.Episodes[e.ID] = at
 		}
 	}
@@ -126,6 +129,29 @@ func TestWhatAnEarlierTryWroteIsOurs(t *testing.T) {
 				t.Errorf("the second try: %v, %s, %s", err, already(got), diff)
 			}
 		})
+	}
+}
+
+// A second try that ended, too, before its answer came does not make what the first one wrote look as if the person had done it before.
+func TestWhatTwoTriesBeforeWroteIsOurs(t *testing.T) {
+	var landing atomic.Bool
+	s, client := between(t, 5*time.Second, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method != http.MethodGet && !landing.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(w, r)
+	})
+	must(t, s.Collect("mira", 100, catalog.Doing, false))
+	must(t, s.SetMark("mira", 1001, catalog.EpisodeWatched))
+	k := &kept{earlier: catalog.Earlier{Episodes: map[catalog.EpisodeID]time.Time{1001: time.Now().Truncate(time.Second)}}, at: time.Now().Add(time.Minute)}
+	req := catalog.MarkRequest{ListEntry: entryOf(client, 100), Episodes: []catalog.EpisodeID{1001, 1002}}
+	req.Intents = k
+	if _, err := catalog.NewMarker().Mark(t.Context(), req); !errors.Is(err, catalog.ErrUnreachable) {
+		t.Fatal(err)
+	}
+	landing.Store(true)
+	if got, err := catalog.NewMarker().Mark(catalog.Probing(t.Context()), req); err != nil || already(got) != "1001 marked 1002 marked" {
+		t.Errorf("%s, %v", already(got), err)
 	}
 }
 

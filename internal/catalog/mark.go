@@ -54,6 +54,8 @@ type MarkedEpisode struct {
 	ID EpisodeID
 	// Already: it was watched before, and neither this nor an earlier try wrote that.
 	Already bool
+	// Earlier is when the earlier try was about to write it that did; zero for what was not written before.
+	Earlier time.Time
 }
 
 // AlreadyWatched reports whether nothing was written at all, nor by an earlier try.

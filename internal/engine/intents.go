@@ -42,13 +42,19 @@ func (k *intents) Intend(ctx context.Context, planned catalog.MarkResult, at tim
 	for i, w := range written(planned, k.key.start, k.batch) {
 		if w != nil {
 			s := k.batch[i]
-			all = append(all, record.Intent{
-				RecordID: s.work.ID, Owner: s.work.Owner, AccountID: k.key.account, SubjectID: k.key.subject, EpisodeID: s.trace.Result.EpisodeID, Written: *w,
-			})
+			intent := record.Intent{
+				RecordID: s.work.ID, Owner: s.work.Owner, AccountID: k.key.account, SubjectID: k.key.subject, EpisodeID: s.trace.Result.EpisodeID, At: at, Written: *w,
+			}
+			for _, episode := range planned.Episodes {
+				if episode.ID == intent.EpisodeID && !episode.Earlier.IsZero() {
+					intent.At = episode.Earlier
+				}
+			}
+			all = append(all, intent)
 		}
 	}
 	k.stored = true
-	return k.records.Intend(ctx, all, at)
+	return k.records.Intend(ctx, all)
 }
 
 // drop forgets what was not written. What cannot be forgotten is found out by the next try.

@@ -17,6 +17,8 @@ type Intent struct {
 	AccountID       int64
 	SubjectID       catalog.SubjectID
 	EpisodeID       catalog.EpisodeID
+	// At is when it is to be written, or was by an earlier try, by the catalog's clock.
+	At time.Time
 	Written
 }
 
@@ -32,9 +34,9 @@ func (w Written) mark(record, account int64, subject catalog.SubjectID, episode 
 	return m
 }
 
-// Intend keeps what is about to be written to a list, at which time by the catalog's clock. It returns ErrMoved, and keeps nothing, when a
+// Intend keeps what is about to be written to a list. It returns ErrMoved, and keeps nothing, when a
 // record is not its owner's any more or the account is gone. It is a shared write: the rows are the owner's.
-func (s *Store) Intend(ctx context.Context, intents []Intent, at time.Time) error {
+func (s *Store) Intend(ctx context.Context, intents []Intent) error {
 	return s.db.WriteShared(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, i := range intents {
 			m := i.mark(i.RecordID, i.AccountID, i.SubjectID, i.EpisodeID)
@@ -43,7 +45,7 @@ func (s *Store) Intend(ctx context.Context, intents []Intent, at time.Time) erro
 				ON CONFLICT (record_id, account_id, subject_id, episode_id) DO UPDATE SET completed = excluded.completed, created = excluded.created,
 					was = CASE WHEN excluded.was < 0 THEN record_marks.was ELSE excluded.was END, intended_at = excluded.intended_at,
 					written_at = excluded.written_at, task_id = excluded.task_id`,
-				m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created, m.was(), at.Unix(), m.Written.UnixMilli(), m.RecordID, i.Owner, m.AccountID)
+				m.AccountID, m.SubjectID, m.EpisodeID, m.Completed, m.Created, m.was(), i.At.Unix(), m.Written.UnixMilli(), m.RecordID, i.Owner, m.AccountID)
 			if err != nil {
 				return fmt.Errorf("keep what record %d is about to write: %w", m.RecordID, err)
 			}
