@@ -2,21 +2,28 @@ package app
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/auth/servers"
 )
 
 func (d *Data) policy() auth.Policy {
 	a := d.Settings.Current().Auth
-	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout, Entries: d.provider().Entries()}
+	return auth.Policy{SessionLife: a.Session, LockoutAttempts: a.LockoutAttempts, LockoutTime: a.Lockout, Entries: append(d.provider().Entries(), servers.Entries(a.MediaServers)...)}
 }
 
 // provider is the OpenID Connect provider that the settings name.
 func (d *Data) provider() oidc.Settings {
 	a := d.Settings.Current().Auth
-	return oidc.Settings{Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed}
+	groups := map[auth.Role]string{auth.RoleOwner: a.OIDCOwnerGroup, auth.RolePerson: a.OIDCPersonGroup, auth.RoleGuest: a.OIDCGuestGroup}
+	maps.DeleteFunc(groups, func(_ auth.Role, group string) bool { return group == "" })
+	return oidc.Settings{
+		Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed,
+		Groups: groups, GroupsClaim: a.OIDCGroupsClaim,
+	}
 }
 
 func (d *Data) proxies() auth.Proxies {

@@ -9,6 +9,7 @@ import (
 	"watchmark/internal/door/api"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/auth/servers"
 	"watchmark/internal/door/web"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/platform/tickets"
@@ -30,13 +31,17 @@ func (a *App) buildHandler(o Options) error {
 		Settings: a.provider, HTTP: a.http, Log: a.log,
 		Flows: tickets.New[oidc.Flow](a.db, a.box, "oidc", oidc.FlowLife, oidc.FlowsMost), Ends: tickets.New[oidc.End](a.db, a.box, "oidc_end", oidc.EndLife, 1),
 	})
-	pages, err := a.pages(o, guard, signIn)
+	door := &servers.Door{Config: servers.Config{
+		Open: func() []string { return a.Settings.Current().Auth.MediaServers }, Connected: a.watcher.Connections, Dialer: a.mediaServers(), Log: a.log,
+		Flows: tickets.New[servers.Flow](a.db, a.box, "plex_login", servers.FlowLife, servers.FlowsMost),
+	}}
+	pages, err := a.pages(o, guard, signIn, door)
 	if err != nil {
 		return err
 	}
 	endpoints := api.New(api.Config{
 		Version: Version(), Guard: guard, PublicURL: a.publicURL, Stylesheet: pages.Stylesheet, Icon: pages.Icon, Stopping: a.stopping, Log: a.log,
-	}, a.resources(signIn)...)
+	}, a.resources(signIn, door)...)
 	mux := http.NewServeMux()
 	mux.Handle("/webhook/", endpoints)
 	mux.Handle("/health", endpoints)
@@ -81,9 +86,10 @@ func (a *App) undoers() map[string]func(context.Context, int64, bool) (*task.Tas
 }
 
 // resources are the parts of the API.
-func (a *App) resources(signIn *oidc.Provider) []api.Resource {
+func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resource {
 	subjects := api.Subjects{Catalog: knowledge{a.Data, a.clients}, Archive: a.Archive, Settings: a.Settings}
 	stats := api.Stats{Records: a.Records, Queue: a.queue, Webhooks: a.webhooks}
+	people := api.People{Store: a.Auth, Accounts: a.Accounts, Words: a.words, Rules: a.Mappings, Engine: a.engine}
 	return []api.Resource{
 		api.Webhooks{Engine: a.engine, Settings: a.Settings, Masker: a.masker, Requests: &a.meters.requests},
 		api.WebhookLog{Log: a.webhooks, Settings: a.Settings, Masker: a.masker},
@@ -96,7 +102,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 		api.Tasks{Registry: a.tasks, Engine: a.engine},
 		api.Jobs{Registry: a.jobs},
 		api.Queue{Queue: a.queue, Scheduler: a.replay, Settings: a.Settings, Reachability: a.catalog.Reachability, Probe: a.clients.Probe},
-		api.People{Store: a.Auth, Accounts: a.Accounts, Words: a.words, Rules: a.Mappings, Engine: a.engine},
+		people,
 		api.Accounts{Store: a.Accounts, People: a.Auth, Client: a.clients, Engine: a.engine, Notices: a.Notices, Words: a.words, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
 		api.Archive{Archive: a.Archive, Importer: a.Archiver, Tasks: a.tasks},
 		api.Dataset{Table: a.Dataset},
@@ -119,7 +125,8 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 			Build: BuildInfo(), Settings: a.Settings, Masker: a.masker, Stats: stats, Reachability: a.catalog.Reachability, Questions: a.Questions, Accounts: a.Accounts,
 			Archive: a.Archiver, Dataset: a.Dataset, NAS: a.nas, Device: a.device, Tracker: a.tracker, Tasks: a.tasks, Doctor: a.doctor, Logs: a.lines,
 		},
-		api.Provider{OIDC: signIn},
+		api.Provider{OIDC: signIn, People: people},
+		api.ServerLogin{Door: door, OIDC: signIn, Accounts: a.Accounts},
 		api.Backups{Service: a.backups},
 		api.Words{Service: a.words},
 		api.Snapshots{Service: a.snapshots, Accounts: a.Accounts, Watches: api.Watches{Records: a.Records, Questions: a.Questions, Mappings: a.Mappings}},
@@ -128,7 +135,7 @@ func (a *App) resources(signIn *oidc.Provider) []api.Resource {
 	}
 }
 
-func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pages, error) {
+func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider, door *servers.Door) (web.Pages, error) {
 	config := web.Config{
 		PublicURL: a.publicURL, BasePath: guard.BasePath, ToLogin: guard.ToLogin,
 		Viewer: func(r *http.Request) (auth.Identity, bool) { return auth.IdentityOf(r.Context()) },
@@ -166,12 +173,12 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider) (web.Pa
 		Tasks: web.Tasks{Tasks: a.tasks, Jobs: a.jobs},
 		Settings: web.Settings{
 			Differing: a.differing,
-			Settings:  a.Settings, Backups: a.backups.Status, Provider: signIn.Status,
+			Settings:  a.Settings, Backups: a.backups.Status, Provider: signIn.Status, Servers: door.Servers, Person: a.Auth.Person,
 			TwoFactor: a.Auth.TwoFactor, Enrolment: a.Auth.Enrolment, APIKeys: a.Auth.ListKeys,
 		},
 		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Replica: a.replicaName(), Match: a.engine.Preview, Network: a.doctor.State},
 		About:  web.About{Table: a.Dataset.Status, Seasons: a.Lists.Status, Update: a.updates.Status, Modules: modules(), Overview: a.overview().Overview},
-		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status, Invited: a.Auth.Invited},
+		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status, ByGroup: func() bool { return a.provider().Groups[auth.RolePerson] != "" }, Servers: door.Servers, Invited: a.Auth.Invited},
 		Mine:   web.Mine{Records: a.Records, Accounts: a.Accounts, Person: a.Auth.Person}, Household: web.Household{People: a.Auth.People, Accounts: a.Accounts},
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ var owners = map[string]string{
 	"notification_cooldowns": "tell/notify", "deliveries": "tell/notify",
 	"llm_usage": "tell/llm", "summary_jobs": "tell/summary", "summary_results": "tell/summary", "airing_days": "tell/summary",
 	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "corrections": "engine/review", "moved_records": "upkeep/movein", "pending_upgrades": "upkeep/oldtexts",
-	"people": "door/auth", "person_media_users": "door/auth", "person_keys": "door/auth", "sessions": "door/auth", "second_factors": "door/auth", "recovery_codes": "door/auth",
+	"people": "door/auth", "person_media_users": "door/auth", "person_sign_ins": "door/auth", "person_keys": "door/auth", "sessions": "door/auth", "second_factors": "door/auth", "recovery_codes": "door/auth",
 	"door_failures": "door/auth",
 	"settings":      "platform/settings", "jobs": "platform/schedule", "holds": "platform/hold", "tasks": "platform/task", "replicas": "platform/replica", "write_trials": "platform/db", "facts": "platform/db", "versions": "platform/changes", "tickets": "platform/tickets",
 }

@@ -47,6 +47,11 @@ func IsUsable(id string) string {
 	return `EXISTS (SELECT 1 FROM accounts WHERE accounts.id = ` + id + ` AND ` + usable + `)`
 }
 
+// NamedByOthers holds when an account of somebody else than a person names a media-server user.
+func NamedByOthers(user, person string) string {
+	return naming(user) + ` AND (accounts.person_id IS NULL OR accounts.person_id <> ` + person + `))`
+}
+
 // AnyUsableFor is explained at AnyUsable.
 func AnyUsableFor(user string) string { return naming(user) + ` AND ` + usable + `)` }
 

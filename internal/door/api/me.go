@@ -18,6 +18,9 @@ type me struct {
 	Role           auth.Role `json:"role" enum:"owner,person" doc:"What the caller may do. A guest does not sign in."`
 	Kind           auth.Kind `json:"kind" enum:"session,apikey,open" doc:"How the caller showed who it is."`
 	MediaUserNames []string  `json:"media_user_names" doc:"The media-server users that the person is."`
+	HasPassword    bool      `json:"has_password" doc:"Whether the person signs in with a password."`
+	// SignIns are the ways in beside it.
+	SignIns []auth.SignIn `json:"sign_ins" doc:"The ways in beside the password: at a media server, or with the sign-in provider."`
 }
 
 // acceptedInvitation is a password for the person whom a token invites.
@@ -33,12 +36,12 @@ func (s *server) registerMe() {
 		Summary: "Get who is calling",
 	}, func(ctx context.Context, _ *none) (*JSON[me], error) {
 		who, _ := auth.IdentityOf(ctx)
-		found := me{ID: who.Person, Role: who.Role, Kind: who.Kind, MediaUserNames: []string{}}
+		found := me{ID: who.Person, Role: who.Role, Kind: who.Kind, MediaUserNames: []string{}, SignIns: []auth.SignIn{}}
 		if who.Person == 0 {
 			return answer(found, nil)
 		}
 		p, err := s.Guard.Store.Person(ctx, who.Person)
-		found.Name, found.MediaUserNames = p.Name, p.MediaUserNames
+		found.Name, found.MediaUserNames, found.HasPassword, found.SignIns = p.Name, p.MediaUserNames, p.HasPassword, p.SignIns
 		return answer(found, err)
 	})
 	registerOther(s, huma.Operation{

@@ -98,6 +98,17 @@ func (ps People) register(s *server) {
 		return answer(invitation{s.PublicURL(ctx) + "/invitation?token=" + token, until}, err)
 	})
 	registerOther(s, huma.Operation{
+		Method: http.MethodDelete, Path: path + "/{id}/sign-ins/{sign_in}", OperationID: "remove-sign-in", Tags: []string{tag},
+		Summary:     "Take a way to sign in from a person",
+		Description: "The person does not sign in by this user of a media server or account of the provider any more, and is signed out where another service signed them in. An invitation gives it back.",
+		Errors:      []int{http.StatusNotFound},
+	}, func(ctx context.Context, in *struct {
+		ByID
+		SignIn int64 `path:"sign_in" minimum:"1"`
+	}) (*none, error) {
+		return nil, ps.Store.RemoveSignIn(ctx, in.ID, in.SignIn)
+	})
+	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path + "/{id}/invitation", OperationID: "revoke-invitation", Tags: []string{tag},
 		Summary: "Take an invitation back", Description: "Its link does not work any more.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *ByID) (*none, error) { return nil, ps.Store.Uninvite(ctx, in.ID) })

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -27,6 +28,7 @@ import (
 	"watchmark/internal/door/api"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/auth/servers"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/queue"
@@ -126,7 +128,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r := &rig{
 		t: t, db: d, settings: manager, records: record.NewStore(d), accounts: account.NewStore(d, box), log: &logtest.Buffer{},
 		store: auth.NewStore(d, box, func() auth.Policy {
-			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute, Entries: providerOf(manager).Entries()}
+			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute, Entries: append(providerOf(manager).Entries(), servers.Entries(manager.Current().Auth.MediaServers)...)}
 		}),
 	}
 	r.lists, r.kept = &testAccounts{accounts: r.accounts}, &pages{Store: r.records}
@@ -200,6 +202,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 			Flows: tickets.New[oidc.Flow](d, box, "oidc", oidc.FlowLife, oidc.FlowsMost), Ends: tickets.New[oidc.End](d, box, "oidc_end", oidc.EndLife, 1),
 		}),
 	}
+	p.door = &servers.Door{Config: servers.Config{
+		Open: func() []string { return manager.Current().Auth.MediaServers }, Connected: p.watcher.Connections, Dialer: r.dialer(masker, log), Log: log,
+		Flows: tickets.New[servers.Flow](d, box, "plex_login", servers.FlowLife, servers.FlowsMost),
+	}}
 	r.doc = described()
 	handler := api.New(api.Config{
 		Version: "1.2.3", Guard: guard, Stylesheet: "/base/static/app.css", Icon: "/base/static/icon.svg", Stopping: t.Context().Done(), Log: log,
@@ -247,6 +253,7 @@ type parts struct {
 	airing    *summary.Airing
 	mappings  *mapping.Store
 	provider  *oidc.Provider
+	door      *servers.Door
 }
 
 // resources are all of the API. Those of no rig can be described, and not called.
@@ -293,7 +300,8 @@ func (p *parts) resources() []api.Resource {
 			Build: "1.2.3 abc go linux", Settings: r.settings, Masker: r.masker, Stats: p.stats, Reachability: r.lists.reachability, Questions: r.questions, Accounts: r.accounts,
 			Archive: p.archiver, Dataset: r.dataset, NAS: p.nas, Device: p.device, Tracker: p.tracker, Tasks: r.tasks, Doctor: r.doctor, Logs: r.lines,
 		},
-		api.Provider{OIDC: p.provider},
+		api.Provider{OIDC: p.provider, People: api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Engine: e}},
+		api.ServerLogin{Door: p.door, OIDC: p.provider, Accounts: r.accounts},
 		api.Backups{Service: r.backups},
 		api.Replicas{Overview: p.overview},
 		api.HealthChecks{Problems: func(context.Context) []string { return r.problems }},
@@ -311,7 +319,11 @@ var unhurried = httpx.Config{PerMinute: 1e6, Burst: 1e6}
 // providerOf is the OpenID Connect provider that the settings name.
 func providerOf(m *settings.Manager) oidc.Settings {
 	a := m.Current().Auth
-	return oidc.Settings{Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed}
+	groups := map[auth.Role]string{auth.RoleOwner: a.OIDCOwnerGroup, auth.RolePerson: a.OIDCPersonGroup, auth.RoleGuest: a.OIDCGuestGroup}
+	maps.DeleteFunc(groups, func(_ auth.Role, group string) bool { return group == "" })
+	return oidc.Settings{
+		Name: a.OIDCName, Issuer: a.OIDCIssuer, ClientID: a.OIDCClientID, ClientSecret: a.OIDCClientSecret, Allowed: a.OIDCAllowed, Groups: groups, GroupsClaim: a.OIDCGroupsClaim,
+	}
 }
 
 // newNotifier runs a notifier until the test ends.

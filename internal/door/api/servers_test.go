@@ -33,19 +33,24 @@ func (r *rig) newWatcher(box *secret.Box, masker *secret.Masker, log *slog.Logge
 			return nil, importer.ErrRunning
 		}, // whose own tests read histories
 		Enabled: func() bool { return r.settings.Current().Watcher.Enabled },
-		Dialer: &mediaserver.Dialer{
-			HTTP: func() httpx.Config { return unhurried }, Masker: masker, Installation: "watchmark-tests", Version: "1.2.3", Log: log,
-			Plex: func() mediaserver.PlexAddresses {
-				w := r.settings.Current().Watcher
-				return mediaserver.PlexAddresses{Account: w.PlexURL, Clients: w.PlexClientsURL, Page: w.PlexAuthURL}
-			},
-		},
+		Dialer:  r.dialer(masker, log),
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { k.Run(ctx); close(ended) }()
 	r.t.Cleanup(func() { stop(); <-ended })
 	return k
+}
+
+// dialer asks media servers.
+func (r *rig) dialer(masker *secret.Masker, log *slog.Logger) *mediaserver.Dialer {
+	return &mediaserver.Dialer{
+		HTTP: func() httpx.Config { return unhurried }, Masker: masker, Installation: "watchmark-tests", Version: "1.2.3", Log: log,
+		Plex: func() mediaserver.PlexAddresses {
+			w := r.settings.Current().Watcher
+			return mediaserver.PlexAddresses{Account: w.PlexURL, Clients: w.PlexClientsURL, Page: w.PlexAuthURL}
+		},
+	}
 }
 
 const mediaPassword = "password-of-the-media-server"

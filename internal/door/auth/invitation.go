@@ -66,8 +66,8 @@ func (s *Store) invited(ctx context.Context, token string) (who credentials, err
 	if len(token) != base64.RawURLEncoding.EncodedLen(tokenBytes) {
 		return credentials{}, ErrBadInvitation
 	}
-	err = s.db.Read().QueryRowContext(ctx, `SELECT id, name FROM people WHERE invitation_hash = ? AND invited_until > ? AND role = ?`,
-		digest(token), time.Now().UnixMilli(), RolePerson).Scan(&who.id, &who.name)
+	err = s.db.Read().QueryRowContext(ctx, `SELECT id, name, password_hash FROM people WHERE invitation_hash = ? AND invited_until > ? AND role = ?`,
+		digest(token), time.Now().UnixMilli(), RolePerson).Scan(&who.id, &who.name, &who.hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return credentials{}, ErrBadInvitation
 	}
@@ -99,13 +99,8 @@ func (s *Store) Accept(ctx context.Context, token, password string, v Visitor) (
 		return Opened{}, err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `UPDATE people SET invitation_hash = '', invited_until = 0 WHERE id = ? AND invitation_hash = ? AND role = ?`,
-			who.id, digest(token), RolePerson)
-		if err != nil {
-			return fmt.Errorf("use up an invitation: %w", err)
-		}
-		if used, err := result.RowsAffected(); err != nil || used == 0 {
-			return errors.Join(err, ErrBadInvitation) // by another request, or taken back
+		if err := useUp(ctx, tx, who.id, token); err != nil {
+			return err
 		}
 		return setHash(ctx, tx, who.id, who.hash)
 	})
@@ -117,4 +112,14 @@ func (s *Store) Accept(ctx context.Context, token, password string, v Visitor) (
 		opened.Device = s.deviceOf(v.Device, who.name)
 	}
 	return opened, err
+}
+
+// useUp uses an invitation up, once.
+func useUp(ctx context.Context, tx *sql.Tx, person int64, token string) error {
+	used, err := changed(tx.ExecContext(ctx, `UPDATE people SET invitation_hash = '', invited_until = 0 WHERE id = ? AND invitation_hash = ? AND role = ?`,
+		person, digest(token), RolePerson))
+	if err != nil || !used {
+		return errors.Join(err, ErrBadInvitation) // by another request, or taken back
+	}
+	return nil
 }

@@ -34,7 +34,9 @@ type Person struct {
 	// MediaUserNames are compared exactly.
 	MediaUserNames []string `json:"media_user_names" doc:"The media-server users that this person is; each belongs to one person."`
 	HasPassword    bool     `json:"has_password" doc:"Whether this person has set a password, and so can sign in."`
-	TwoFactor      bool     `json:"two_factor" doc:"Whether signing in with the password asks for a code too."`
+	// SignIns are by other services than the password.
+	SignIns   []SignIn `json:"sign_ins" doc:"The ways in beside the password: at a media server, or with the sign-in provider."`
+	TwoFactor bool     `json:"two_factor" doc:"Whether signing in with the password asks for a code too."`
 	// InvitedUntil is nil where no invitation is open.
 	InvitedUntil *time.Time `json:"invited_until" doc:"Until when an invitation is good that nobody has used; null when there is none."`
 	CreatedAt    time.Time  `json:"created_at"`
@@ -75,7 +77,7 @@ func peopleOf(ctx context.Context, from db.Querier, where string, args ...any) (
 	people := []Person{}
 	now := time.Now()
 	err := db.Each(ctx, from, "read people", func(row db.Row) error {
-		p := Person{MediaUserNames: []string{}}
+		p := Person{MediaUserNames: []string{}, SignIns: []SignIn{}}
 		var created, invited int64
 		var user sql.NullString
 		if err := row.Scan(&p.ID, &p.Name, &p.Role, &p.HasPassword, &p.TwoFactor, &invited, &created, &user); err != nil {
@@ -97,10 +99,14 @@ func peopleOf(ctx context.Context, from db.Querier, where string, args ...any) (
 			CASE WHEN p.invitation_hash <> '' THEN p.invited_until ELSE 0 END, p.created_at, m.name
 		FROM people p LEFT JOIN person_media_users m ON m.person_id = p.id WHERE `+where+`
 		ORDER BY CASE p.role WHEN 'owner' THEN 0 ELSE 1 END, lower(p.name), m.name`, args...)
-	if err != nil {
-		return nil, err
+	if err != nil || len(people) == 0 {
+		return people, err
 	}
-	return people, nil
+	signIns, err := signInsOf(ctx, from, people)
+	for i := range people {
+		people[i].SignIns = append(people[i].SignIns, signIns[people[i].ID]...)
+	}
+	return people, err
 }
 
 // PersonDraft is a new person.
@@ -118,15 +124,9 @@ func (s *Store) AddPerson(ctx context.Context, d PersonDraft) (Person, error) {
 	}
 	var added Person
 	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := nameFree(ctx, tx, d.Name, 0); err != nil {
-			return err
-		}
-		now := time.Now().UnixMilli()
-		var id int64
-		err := tx.QueryRowContext(ctx, `INSERT INTO people (name, role, password_hash, created_at, updated_at) VALUES (?, ?, '', ?, ?) RETURNING id`,
-			d.Name, d.Role, now, now).Scan(&id)
+		id, err := addPerson(ctx, tx, d.Name, d.Role)
 		if err != nil {
-			return fmt.Errorf("add a person: %w", err)
+			return err
 		}
 		if err := setMediaUsers(ctx, tx, id, d.MediaUserNames); err != nil {
 			return err
@@ -135,6 +135,20 @@ func (s *Store) AddPerson(ctx context.Context, d PersonDraft) (Person, error) {
 		return err
 	})
 	return added, err
+}
+
+// addPerson adds somebody with a name that nobody has; else it returns ErrNameTaken.
+func addPerson(ctx context.Context, tx *sql.Tx, name string, role Role) (id int64, err error) {
+	if err := nameFree(ctx, tx, name, 0); err != nil {
+		return 0, err
+	}
+	now := time.Now().UnixMilli()
+	err = tx.QueryRowContext(ctx, `INSERT INTO people (name, role, password_hash, created_at, updated_at) VALUES (?, ?, '', ?, ?) RETURNING id`,
+		name, role, now, now).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("add a person: %w", err)
+	}
+	return id, nil
 }
 
 // PersonChange is a change of a person; what is nil stays.
@@ -233,10 +247,21 @@ func nameFree(ctx context.Context, tx *sql.Tx, name string, id int64) error {
 	return nil
 }
 
+// setMediaUsers gives a person names; one that stays is as it was.
 func setMediaUsers(ctx context.Context, tx *sql.Tx, id int64, names []string) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM person_media_users WHERE person_id = ?`, id); err != nil {
-		return fmt.Errorf("replace the media-server users of person %d: %w", id, err)
+	before, err := db.Values[string](ctx, tx, "list the media-server users of a person", `SELECT name FROM person_media_users WHERE person_id = ?`, id)
+	if err != nil {
+		return err
 	}
+	for _, name := range before {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM person_media_users WHERE name = ?`, name); err != nil {
+			return fmt.Errorf("replace the media-server users of person %d: %w", id, err)
+		}
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(before, name) })
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		result, err := tx.ExecContext(ctx, `INSERT INTO person_media_users (name, person_id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, id)
 		if err != nil {

@@ -44,6 +44,18 @@ var (
 	// ErrNotInvited is returned by Invite for somebody who is not invited.
 	ErrNotInvited = reason.New("person_not_invited", "only a person is invited: a guest does not sign in, and the owner can already",
 		"只能邀请成员：访客不登录，所有者已可登录").For(reason.Conflict)
+	// ErrNotKnown is returned by EnterVouched for a user of another service who is no person here.
+	ErrNotKnown = reason.New("sign_in_not_known", "nobody here is this user: ask the owner for an invitation", "这里没有对应的成员：请向所有者索取邀请").For(reason.Forbidden)
+	// ErrSignInTaken is returned when a user of another service is somebody else.
+	ErrSignInTaken = reason.New("sign_in_taken", "this user signs in another person: sign in as yourself, or ask the owner", "此用户已用于其他成员登录：请用你自己的账号登录，或询问所有者").For(reason.Conflict)
+	// ErrOneOwner is returned for a second account of the provider whose groups would make it the owner, or a person the owner.
+	ErrOneOwner = reason.New("sign_in_one_owner", "there is one owner already: leave this account out of the group of the owner", "所有者只能有一位：请把该账号移出所有者的组").For(reason.Forbidden)
+	// ErrOwnerGroup is returned for an account of the owner whose groups do not say so any more.
+	ErrOwnerGroup = reason.New("sign_in_owner_group", "this account is the owner's, and not in the group of the owner any more: sign in with the password", "该账号属于所有者，但已不在所有者的组中：请用密码登录").For(reason.Forbidden)
+	// ErrGuest is returned for who is a guest.
+	ErrGuest = reason.New("sign_in_guest", "guests do not sign in", "访客不登录").For(reason.Forbidden)
+	// ErrSignInNotFound is returned by RemoveSignIn when the person has no such one.
+	ErrSignInNotFound = reason.New("sign_in_not_found", "there is no such way to sign in", "没有这种登录方式").For(reason.NotFound)
 	// ErrBadInvitation is returned by Accept for a token that invites nobody.
 	ErrBadInvitation = reason.New("invitation_wrong", "this invitation is not valid any more: ask the owner for a new link", "邀请已失效：请向所有者索取新的链接").
 				For(reason.Unauthorized)

@@ -23,6 +23,8 @@ type Visitor struct {
 	Session string
 	// Device is the value of DeviceCookie; empty for none.
 	Device string
+	// Name is who the attempt says to be; empty where it names nobody.
+	Name string
 }
 
 // Opened is a session with a token that never existed before, when it ends unless it is used, and the
@@ -60,20 +62,20 @@ func (s *Store) Login(ctx context.Context, name, password, code string, v Visito
 	return opened, err
 }
 
-// Knock counts an attempt to come in by a provider. It is counted as failed until
-// Enter succeeds or Withdraw takes it back. It returns a *LockedError.
+// Knock counts an attempt to come in by another service. It is counted as failed until
+// Enter or its like succeeds, or Withdraw takes it back. It returns a *LockedError.
 func (s *Store) Knock(ctx context.Context, v Visitor) error {
-	own, doors := s.doors("", v)
+	own, doors := s.doors(v.Name, v)
 	return s.door.knock(ctx, s.policy(), own, doors...)
 }
 
 // Withdraw takes the last attempt back: nothing was guessed.
 func (s *Store) Withdraw(ctx context.Context, v Visitor) error {
-	_, doors := s.doors("", v)
+	_, doors := s.doors(v.Name, v)
 	return s.door.withdraw(ctx, doors...)
 }
 
-// Begin counts a sign-in by a provider that is begun, which costs more than its answer. It returns a *LockedError
+// Begin counts a sign-in by another service that is begun, which costs more than its answer. It returns a *LockedError
 // when the visitor begins too many.
 func (s *Store) Begin(v Visitor) error {
 	if _, doors := s.doors("", v); !s.starts.allow(doors[0], time.Now()) {

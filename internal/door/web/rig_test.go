@@ -24,6 +24,7 @@ import (
 	"watchmark/internal/catalog/cover"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/auth/servers"
 	"watchmark/internal/door/web"
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/engine/review"
@@ -107,9 +108,11 @@ type rig struct {
 	summaries *summary.Service
 	airing    summary.AiringStatus
 	provider  oidc.Status
-	differing []string // keys that replicas set in different ways
-	twoFactor auth.TwoFactor
-	enrolment auth.Enrolment
+	// signInServers are those that could sign people in.
+	signInServers []servers.Server
+	differing     []string // keys that replicas set in different ways
+	twoFactor     auth.TwoFactor
+	enrolment     auth.Enrolment
 
 	role  auth.Role // of who is signed in; empty is the owner
 	mu    sync.Mutex
@@ -227,6 +230,7 @@ func (g *rig) set(t testing.TB, section, key string, value any) {
 // groups are the pages over the stores and stand-ins of the rig.
 func (g *rig) groups() web.Groups {
 	marks := queue.NewQueue(g.db)
+	signInServers := func(context.Context) ([]servers.Server, error) { return g.signInServers, nil }
 	archived, provider := func() archive.Status { return g.archive }, func(context.Context) (oidc.Status, error) { return g.provider, nil }
 	sources := web.Sources{
 		Records: g.records, Requests: g.log, Accounts: g.accounts, Settings: g.settings, Tasks: g.tasks,
@@ -258,7 +262,11 @@ func (g *rig) groups() web.Groups {
 		Tasks: web.Tasks{Tasks: g.tasks, Jobs: g.jobs},
 		Settings: web.Settings{
 			Differing: func(context.Context) ([]string, error) { return g.differing, nil },
-			Settings:  g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys,
+			Settings:  g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys, Servers: signInServers, Person: func(ctx context.Context, id int64) (auth.Person, error) {
+				p, err := g.auth.Person(ctx, id)
+				p.HasPassword = true
+				return p, err
+			},
 			TwoFactor: func(context.Context, int64) (auth.TwoFactor, error) { return g.twoFactor, nil },
 			Enrolment: func(context.Context, int64) (auth.Enrolment, bool, error) {
 				return g.enrolment, g.enrolment.URI != "", nil
@@ -273,7 +281,7 @@ func (g *rig) groups() web.Groups {
 			Update:   func() update.Status { return g.update },
 			Overview: func(context.Context) (replicas.Overview, error) { return g.overview, nil },
 			Modules:  []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
-		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider, Invited: g.auth.Invited},
+		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider, ByGroup: func() bool { return true }, Servers: signInServers, Invited: g.auth.Invited},
 		Mine:   web.Mine{Records: g.records, Accounts: g.accounts, Person: g.auth.Person}, Household: web.Household{People: g.auth.People, Accounts: g.accounts},
 	}
 }

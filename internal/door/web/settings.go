@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
+	"watchmark/internal/door/auth/servers"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/upkeep/backup"
 )
@@ -26,6 +27,9 @@ type Settings struct {
 	// TwoFactor is the state of codes at a person's sign-in, and Enrolment the one that is being set up, if any.
 	TwoFactor func(ctx context.Context, person int64) (auth.TwoFactor, error)
 	Enrolment func(ctx context.Context, person int64) (auth.Enrolment, bool, error)
+	// Servers are the media servers that are connected and could sign people in.
+	Servers func(context.Context) ([]servers.Server, error)
+	Person  func(ctx context.Context, id int64) (auth.Person, error)
 	// APIKeys lists the API keys, without the keys themselves.
 	APIKeys func(context.Context) ([]auth.Key, error)
 }
@@ -256,8 +260,12 @@ func lockedText(w words, key settings.Key) (string, error) {
 // accessPage shows the ways to sign in, and the API keys.
 type accessPage struct {
 	// User is the name of the reader; empty where sign-in is turned off.
-	User      string
+	User string
+	// Own is the reader, with the ways in.
+	Own       auth.Person
 	TwoFactor auth.TwoFactor
+	// Servers are those that could sign people in, with the request body that opens each, or closes it.
+	Servers []signInServer
 	// Enrolment is the second step that is being set up; nil when there is none.
 	Enrolment *enrolmentView
 	Provider  oidc.Status
@@ -268,6 +276,12 @@ type accessPage struct {
 	// Allow is the request body that adds the last account to those that may sign in.
 	Allow string
 	Keys  []auth.Key
+}
+
+// signInServer is a media server that could sign people in.
+type signInServer struct {
+	servers.Server
+	Change string
 }
 
 // enrolmentView is the secret of a second step, as text and as QR code.
@@ -285,6 +299,11 @@ func (g Settings) ownAccess(r *request) (content, error) {
 
 // showOwn adds what is of the reader alone.
 func (g Settings) showOwn(r *request, page *accessPage) (err error) {
+	if r.viewer.Person != 0 {
+		if page.Own, err = g.Person(r.Context(), r.viewer.Person); err != nil {
+			return err
+		}
+	}
 	if page.Keys, err = g.APIKeys(r.Context()); err != nil {
 		return err
 	}
@@ -323,6 +342,9 @@ func (g Settings) access(r *request) (content, error) {
 	if err := g.showOwn(r, &page); err != nil {
 		return content{}, err
 	}
+	if err := g.showServers(r, &page); err != nil {
+		return content{}, err
+	}
 	if last := page.Provider.Last; last != nil && last.Item != "" {
 		allowed, _ := g.Settings.View()["auth"]["oidc_allowed"].([]string)
 		change, err := json.Marshal(map[string]any{"auth": map[string]any{"oidc_allowed": append(slices.Clone(allowed), last.Item)}})
@@ -332,4 +354,25 @@ func (g Settings) access(r *request) (content, error) {
 		page.Allow = string(change)
 	}
 	return content{Data: page}, nil
+}
+
+// showServers adds the media servers that could sign people in.
+func (g Settings) showServers(r *request, page *accessPage) error {
+	all, err := g.Servers(r.Context())
+	if err != nil {
+		return err
+	}
+	open := g.Settings.Current().Auth.MediaServers
+	for _, s := range all {
+		after := slices.DeleteFunc(slices.Clone(open), func(id string) bool { return id == s.ServerID })
+		if !s.Open {
+			after = append(after, s.ServerID)
+		}
+		change, err := json.Marshal(map[string]any{"auth": map[string]any{"media_servers": append([]string{}, after...)}})
+		if err != nil {
+			return err
+		}
+		page.Servers = append(page.Servers, signInServer{s, string(change)})
+	}
+	return nil
 }

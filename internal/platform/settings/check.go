@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"watchmark/internal/platform/lan"
 	"watchmark/internal/platform/reason"
@@ -119,6 +120,26 @@ func checkPerson(text string) (string, error) {
 	}
 	if strings.Contains(text, "@") {
 		text = strings.ToLower(text)
+	}
+	return text, nil
+}
+
+// checkGroup takes the name of a group, or of the claim with the groups, to the letter.
+func checkGroup(text string) (string, error) {
+	const longest = 200
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > longest || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", notGroup
+	}
+	return text, nil
+}
+
+// checkServerID takes what a media server calls itself.
+func checkServerID(text string) (string, error) {
+	const longest = 128
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > longest || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", notServerID
 	}
 	return text, nil
 }

@@ -49,6 +49,8 @@ var (
 	urlWithQuery       = reason.New("settings_url_with_query", "must not hold a query (?) or a fragment (#)", "不能包含查询参数（?）或片段（#）").Was("settings_must_not_carry_query_or")
 	badURLPort         = reason.New("settings_bad_url_port", "has a port that is not between 1 and 65535", "端口不在 1 到 65535 之间").Was("settings_port_not_between_1_65535")
 	issuerWithoutTLS   = reason.New("settings_issuer_without_tls", "must begin with https://; http:// is for addresses and names of a home network only", "必须以 https:// 开头：只有内网地址和内网主机名才能使用 http").Was("settings_must_start_https_plain_http")
+	notGroup           = reason.New("settings_not_group", "is not the name of a group or a claim: 1 to 200 characters in one line", "不是组或 claim 的名称：一行，1 到 200 个字符")
+	notServerID        = reason.New("settings_not_server_id", "is not the id of a media server: choose it in Settings → Access", "不是媒体服务器的 ID：请在“设置 → 访问权限”中选择")
 	notOIDCPerson      = reason.New("settings_not_oidc_person", "is neither a user id (sub) of the provider nor an e-mail address", "既不是登录服务的用户 ID（sub），也不是邮箱地址").Was("settings_neither_subject_nor_e_mail")
 	notAPIKey          = reason.New("settings_not_api_key", "is not an API key: it has spaces, or characters that no key has", "不是有效的 API 密钥：含有空格或密钥中不会出现的字符").Was("settings_not_api_key_spaces_or")
 	notTemperature     = reason.New("settings_not_temperature", "is not a number from 0 to 2, such as 0.7", "不是 0 到 2 之间的数字，例如 0.7").Was("settings_not_number_from_0_2")

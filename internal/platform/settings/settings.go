@@ -77,7 +77,11 @@ type Auth struct {
 	OIDCIssuer         string // "" = no sign-in by a provider
 	OIDCClientID       string // "" = no sign-in by a provider
 	OIDCClientSecret   secret.Text
-	OIDCAllowed        []string // subjects, and e-mail addresses in lower case; none = nobody
+	// Groups of the provider that make somebody the owner, a person or a guest, "" = none does, and the claim that names groups.
+	OIDCGroupsClaim, OIDCOwnerGroup, OIDCPersonGroup, OIDCGuestGroup string
+	// MediaServers are the ids of the media servers that sign people in.
+	MediaServers []string
+	OIDCAllowed  []string // subjects, and e-mail addresses in lower case; none = nobody
 }
 
 // Network is the section [network]: how the service reaches other servers.

@@ -114,9 +114,9 @@ func (d *Dialer) admitted(ctx context.Context, b *browser, at Found, a ask) (Log
 	case ctx.Err() != nil:
 		return Login{}, ctx.Err()
 	case resp != nil && resp.Status == http.StatusUnauthorized:
-		return Login{}, reason.At("password", wrongPassword.With(b.traits.product))
+		return Login{}, reason.At("password", ErrWrongPassword.With(b.traits.product))
 	case resp != nil && resp.Status == http.StatusForbidden:
-		return Login{}, reason.At("username", userRefused.With(b.traits.product))
+		return Login{}, reason.At("username", ErrUserRefused.With(b.traits.product))
 	default:
 		return Login{}, atURL(err)
 	}

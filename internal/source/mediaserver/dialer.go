@@ -150,6 +150,11 @@ func (d *Dialer) SignIn(ctx context.Context, s Server, username string, password
 		return Login{}, reason.At("password", longAnswers)
 	}
 	d.Masker.Add(password.Reveal())
+	return d.byPassword(ctx, s, username, password)
+}
+
+// byPassword is SignIn for what was looked at.
+func (d *Dialer) byPassword(ctx context.Context, s Server, username string, password secret.Text) (Login, error) {
 	s, found, err := d.meet(ctx, s)
 	if err != nil {
 		return Login{}, err

@@ -93,7 +93,7 @@ func (d *Dialer) FinishCode(ctx context.Context, s Server, c Code) (l Login, don
 	err = b.wire.get(ctx, ask{path: "/QuickConnect/Connect", query: url.Values{"secret": {token}}}, &answer)
 	switch {
 	case errors.Is(err, errNotThere):
-		return Login{}, false, reason.At("kind", codeExpired)
+		return Login{}, false, reason.At("kind", ErrCodeExpired)
 	case err != nil:
 		return Login{}, false, atURL(err)
 	}

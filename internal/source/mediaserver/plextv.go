@@ -169,7 +169,7 @@ func (d *Dialer) startPlex(ctx context.Context) (Code, error) {
 func (d *Dialer) finishPlex(ctx context.Context, c Code) (l Login, done bool, err error) {
 	id := c.Secret.Reveal()
 	if !validID(id) {
-		return Login{}, false, reason.At("kind", codeExpired)
+		return Login{}, false, reason.At("kind", ErrCodeExpired)
 	}
 	p, err := d.plexTV("")
 	if err != nil {
@@ -184,14 +184,14 @@ func (d *Dialer) finishPlex(ctx context.Context, c Code) (l Login, done bool, er
 	case err != nil:
 		return Login{}, false, err
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return Login{}, false, reason.At("kind", codeExpired)
+		return Login{}, false, reason.At("kind", ErrCodeExpired)
 	case status >= 400:
 		return Login{}, false, plexFailed(status)
 	}
 	token := plexToken(o, "authToken")
 	d.Masker.Add(token.Reveal())
 	if token == "" && time.Now().After(c.ExpiresAt) {
-		return Login{}, false, reason.At("kind", codeExpired)
+		return Login{}, false, reason.At("kind", ErrCodeExpired)
 	}
 	return Login{Server: Server{Kind: Plex, Token: token}}, token != "", nil
 }
@@ -208,7 +208,9 @@ func plexToken(o payload.Object, key string) secret.Text {
 // plexUser is whose token it is at plex.tv.
 type plexUser struct {
 	id, uuid, name string
-	home           bool
+	// username is the account's at Plex, where no two are the same; a name is what a person likes, and empty where they have no login.
+	username string
+	home     bool
 }
 
 func (p *plexTV) user(ctx context.Context) (plexUser, error) {
@@ -216,7 +218,7 @@ func (p *plexTV) user(ctx context.Context) (plexUser, error) {
 	if err := p.must(ctx, p.account, ask{path: "/api/v2/user"}, &o); err != nil {
 		return plexUser{}, err
 	}
-	u := plexUser{id: o.Line("id"), uuid: o.Line("uuid"), name: o.Line("title", "username")}
+	u := plexUser{id: o.Line("id"), uuid: o.Line("uuid"), name: o.Line("title", "username"), username: o.Line("username")}
 	if u.id == "" {
 		return plexUser{}, plexFailed(http.StatusOK)
 	}
@@ -272,6 +274,8 @@ type plexResource struct {
 	PlexServer
 	token secret.Text
 	owned bool
+	// ownerID is the account whose server it is; empty for an own one.
+	ownerID string
 	// near says that the server is behind the same public address as this machine.
 	near        bool
 	tlsOnly     bool
@@ -297,6 +301,7 @@ func (p *plexTV) servers(ctx context.Context) ([]plexResource, error) {
 		r.near, _ = o.Bool("publicAddressMatches")
 		r.tlsOnly, _ = o.Bool("httpsRequired")
 		if !r.owned {
+			r.ownerID = o.Line("ownerId")
 			r.Owner = o.Line("sourceTitle", "ownerId")
 			if r.Owner == "" {
 				r.Owner = plexHome

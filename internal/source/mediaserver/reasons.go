@@ -20,6 +20,19 @@ var (
 	// arguments, so that a page can ask whether it is right.
 	ErrUntrusted = reason.New("media_server_untrusted_certificate", "the certificate of this server cannot be verified, as those that people make themselves: compare its SHA-256 fingerprint {fingerprint} with that of the server, and confirm it",
 		"无法验证服务器的证书，自签名证书都是如此：请核对其 SHA-256 指纹 {fingerprint} 与服务器上的一致，然后确认")
+	// ErrWrongPassword: the server refuses the user name or the password.
+	ErrWrongPassword = reason.New("media_server_wrong_password", "{product} refuses the user name or the password", "{product} 拒绝了用户名或密码")
+	// ErrUserRefused: the server does not let the user in, whatever the password.
+	ErrUserRefused = reason.New("media_server_user_refused", "{product} does not let this user in: its owner may have disabled the user, or limited its devices, hours or number of sign-ins",
+		"{product} 不允许此用户登录：管理员可能已停用该用户，或限制了设备、时段或登录数量")
+	// ErrNoAccess: a Plex account may not use any of the servers that were asked for.
+	ErrNoAccess = reason.New("media_server_plex_no_access", "this Plex account may not use the server of this household: ask its owner to share it with you, then sign in again",
+		"此 Plex 账号无权使用这里的服务器：请联系所有者共享给你，然后重新登录").For(reason.Forbidden)
+	// ErrOwnerSignedOut: nobody can tell whose the server is, because the login in Sources has ended.
+	ErrOwnerSignedOut = reason.New("media_server_plex_owner_signed_out", "Watchmark is signed out at Plex, and cannot tell who may use the server: the owner has to sign in again in Sources",
+		"Watchmark 在 Plex 的登录已失效，无法确认谁能使用服务器：请所有者在“来源”中重新登录").For(reason.Upstream)
+	// ErrCodeExpired: a sign-in by code was not confirmed in time.
+	ErrCodeExpired = reason.New("media_server_code_expired", "the code has expired: begin again", "代码已过期：请重新开始")
 	// ErrCannot: servers of this kind do not do that.
 	ErrCannot = reason.New("media_server_cannot", "servers of this kind cannot do that", "这种服务器不支持此操作")
 )
@@ -53,13 +66,9 @@ var (
 
 // What is wrong with a sign-in.
 var (
-	wrongPassword = reason.New("media_server_wrong_password", "{product} refuses the user name or the password", "{product} 拒绝了用户名或密码")
-	userRefused   = reason.New("media_server_user_refused", "{product} does not let this user in: its owner may have disabled the user, or limited its devices, hours or number of sign-ins",
-		"{product} 不允许此用户登录：管理员可能已停用该用户，或限制了设备、时段或登录数量")
 	noUserName  = reason.New("media_server_no_user_name", "enter the user name", "请填写用户名")
 	longAnswers = reason.New("media_server_credentials_too_long", "the user name or the password is too long", "用户名或密码过长")
 	noCodes     = reason.New("media_server_no_codes", "{product} does not let people sign in by a code: enter the password", "{product} 不支持用代码登录：请填写密码")
-	codeExpired = reason.New("media_server_code_expired", "the code has expired: begin again", "代码已过期：请重新开始")
 )
 
 // What is wrong with Plex.

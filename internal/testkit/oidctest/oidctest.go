@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +29,10 @@ type Account struct {
 	Subject       string
 	Email         string
 	EmailVerified any // true, false, "true", or nil, which leaves the claim away
+	// Username is preferred_username, and Groups the claim groups, which is a list of texts at a good provider; empty and nil leave
+	// the claims away.
+	Username string
+	Groups   any
 }
 
 // Config says how the provider behaves. The zero value of each field is how a good one does.
@@ -41,6 +46,8 @@ type Config struct {
 	Methods []string
 	// EmailByUserInfo keeps the e-mail address out of the ID token, as Authelia does.
 	EmailByUserInfo bool
+	// Scopes are the scopes_supported; nil is not to tell. Where they are told, another one is refused (OpenID Connect Core, 3.1.2.6).
+	Scopes []string
 	// Deny is the error with which every sign-in is sent back.
 	Deny string
 	// Token changes the claims of an ID token, and says how it is signed: "RS256" when empty, else
@@ -143,6 +150,9 @@ func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
 	if c.Methods != nil {
 		document["token_endpoint_auth_methods_supported"] = c.Methods
 	}
+	if c.Scopes != nil {
+		document["scopes_supported"] = c.Scopes
+	}
 	status := http.StatusOK
 	if c.Discovery != nil {
 		status = c.Discovery(document)
@@ -163,6 +173,8 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case c.Deny != "":
 		back.Set("error", c.Deny)
+	case c.Scopes != nil && slices.ContainsFunc(strings.Fields(q.Get("scope")), func(scope string) bool { return !slices.Contains(c.Scopes, scope) }):
+		back.Set("error", "invalid_scope")
 	case q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" || q.Get("scope") == "":
 		back.Set("error", "invalid_request")
 	default:
@@ -228,6 +240,12 @@ func (a Account) claims() map[string]any {
 	}
 	if a.EmailVerified != nil {
 		claims["email_verified"] = a.EmailVerified
+	}
+	if a.Username != "" {
+		claims["preferred_username"] = a.Username
+	}
+	if a.Groups != nil {
+		claims["groups"] = a.Groups
 	}
 	return claims
 }

@@ -29,6 +29,7 @@ type endpoints struct {
 	err      error
 	issuer   string   // as the provider writes it
 	methods  []string // by which a client shows its secret; none where nothing is said
+	scopes   []string // that may be asked for; none where nothing is said
 	provider *upstream.Provider
 	keys     upstream.KeySet
 }
@@ -43,7 +44,7 @@ func (e *endpoints) fresh(issuer string) bool {
 	return time.Since(e.at) < freshFor
 }
 
-func (e *endpoints) oauth(f Flow, clientSecret secret.Text) *oauth2.Config {
+func (e *endpoints) oauth(f Flow, clientSecret secret.Text, more ...string) *oauth2.Config {
 	endpoint := e.provider.Endpoint()
 	endpoint.AuthStyle = oauth2.AuthStyleInHeader // holds where nothing is said
 	if clientSecret == "" || len(e.methods) > 0 && !slices.Contains(e.methods, "client_secret_basic") {
@@ -51,7 +52,7 @@ func (e *endpoints) oauth(f Flow, clientSecret secret.Text) *oauth2.Config {
 	}
 	return &oauth2.Config{
 		ClientID: f.ClientID, ClientSecret: clientSecret.Reveal(), RedirectURL: f.RedirectURI,
-		Endpoint: endpoint, Scopes: []string{upstream.ScopeOpenID, "email"},
+		Endpoint: endpoint, Scopes: append([]string{upstream.ScopeOpenID, "email"}, more...),
 	}
 }
 
@@ -108,6 +109,7 @@ func (p *Provider) discover(ctx context.Context, e *endpoints) error {
 	var document struct {
 		upstream.ProviderConfig
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
+		Scopes  []string `json:"scopes_supported"`
 	}
 	if err := json.NewDecoder(answer.Body).Decode(&document); err != nil {
 		return ErrRefused.With(issuerNoProvider)
@@ -125,7 +127,7 @@ func (p *Provider) discover(ctx context.Context, e *endpoints) error {
 			return ErrRefused.With(noAddresses)
 		}
 	}
-	e.ProviderConfig, e.issuer, e.methods = document.ProviderConfig, document.IssuerURL, document.Methods
+	e.ProviderConfig, e.issuer, e.methods, e.scopes = document.ProviderConfig, document.IssuerURL, document.Methods, document.Scopes
 	outlives := upstream.ClientContext(context.Background(), p.http)
 	e.provider, e.keys = e.NewProvider(outlives), upstream.NewRemoteKeySet(outlives, e.JWKSURL)
 	return nil

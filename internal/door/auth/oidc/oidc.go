@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	upstream "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"watchmark/internal/door/auth"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
@@ -42,8 +44,11 @@ type Settings struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret secret.Text // "" for a public client
-	// Allowed are subjects, and e-mail addresses in lower case, which hold an @.
+	// Allowed are subjects, and e-mail addresses in lower case, which hold an @. They are the owner's.
 	Allowed []string
+	// Groups are the names of the groups that give a role; empty without any. GroupsClaim is where the provider lists those of an account.
+	Groups      map[auth.Role]string
+	GroupsClaim string
 }
 
 func (s Settings) on() bool { return s.Issuer != "" && s.ClientID != "" }
@@ -64,20 +69,56 @@ func (s Settings) Entries() []string {
 	if !s.on() {
 		return nil
 	}
-	entries := make([]string, len(s.Allowed))
-	for i, allowed := range s.Allowed {
-		entries[i] = s.entry(allowed)
+	var entries []string
+	for _, allowed := range s.Allowed {
+		entries = append(entries, s.entry(allowed))
+	}
+	for role := range s.Groups {
+		entries = append(entries, s.groupEntry(role))
 	}
 	return entries
 }
 
 func (s Settings) entry(allowed string) string { return s.Issuer + " " + s.ClientID + " " + allowed }
 
+// groupEntry is the entry of a group. No item of Allowed has a space.
+func (s Settings) groupEntry(role auth.Role) string {
+	return s.entry(string(role) + " group " + s.Groups[role])
+}
+
+// role is what somebody may do, and the entry that says so. It returns ErrNotAllowed, ErrNoGroups, ErrNoGroup or ErrManyRoles.
+func (s Settings) role(p Person) (role auth.Role, entry string, err error) {
+	item, allowed := p.allowed(s.Allowed)
+	switch {
+	case allowed:
+		return auth.RoleOwner, s.entry(item), nil
+	case len(s.Groups) == 0:
+		return "", "", ErrNotAllowed
+	case p.Groups == nil:
+		return "", "", ErrNoGroups.With(s.GroupsClaim)
+	}
+	for _, one := range []auth.Role{auth.RoleOwner, auth.RolePerson, auth.RoleGuest} {
+		if group, set := s.Groups[one]; set && slices.Contains(p.Groups, group) {
+			if role != "" {
+				return "", "", ErrManyRoles
+			}
+			role = one
+		}
+	}
+	if role == "" {
+		return "", "", ErrNoGroup
+	}
+	return role, s.groupEntry(role), nil
+}
+
 // Person is whom the provider vouches for.
 type Person struct {
 	Subject       string `json:"subject"`
 	Email         string `json:"email"`
 	EmailVerified bool   `json:"email_verified"`
+	Name          string `json:"name" doc:"What the provider calls the account; empty when it does not tell."`
+	// Groups is nil where the provider does not tell them as a list of texts.
+	Groups []string `json:"groups,omitempty" doc:"The groups of the account, where groups are set."`
 }
 
 // allowed is the item of the list that lets the person in; false when none does.
@@ -120,7 +161,7 @@ type Status struct {
 	On   bool   `json:"on"`
 	Name string `json:"name" doc:"What people call the provider."`
 	// Somebody reports that the list names anybody.
-	Somebody bool     `json:"somebody" doc:"Whether auth.oidc_allowed names anybody."`
+	Somebody bool     `json:"somebody" doc:"Whether auth.oidc_allowed names anybody, or a group is set."`
 	Last     *Attempt `json:"last"` // nil before the first
 	// Problem is why the last sign-in got stuck; empty when it did not.
 	Problem reason.Reason `json:"problem_value,omitzero" doc:"Why the last sign-in got stuck on the way; empty when it did not."`
@@ -168,6 +209,8 @@ type Flow struct {
 	Verifier         string // of PKCE
 	RedirectURI      string
 	Next             string
+	// Invitation is the token of the invitation that it accepts; empty for none.
+	Invitation string
 }
 
 // End is how sign-ins ended.
@@ -184,17 +227,20 @@ func New(c Config) *Provider {
 // On reports whether the settings name a provider.
 func (p *Provider) On() bool { return p.Settings().on() }
 
+// Name is what people call the provider of the settings.
+func (p *Provider) Name() string { return p.Settings().label() }
+
 // Status is how it stands.
 func (p *Provider) Status(ctx context.Context) (Status, error) {
 	now := p.Settings()
 	end, _, err := p.Ends.Find(ctx, ended)
-	return Status{On: now.on(), Name: now.label(), Somebody: len(now.Allowed) > 0, Last: end.Last, Problem: end.Problem}, err
+	return Status{On: now.on(), Name: now.label(), Somebody: len(now.Allowed)+len(now.Groups) > 0, Last: end.Last, Problem: end.Problem}, err
 }
 
 // Start is the address at the provider where a person signs in, and the secret that the browser must
-// bring to Finish in a cookie. next is where to go afterwards. It returns ErrOff, an error that wraps
-// ErrRefused or ErrUnreachable, or one of the database.
-func (p *Provider) Start(ctx context.Context, redirectURI, next string) (address, browser string, err error) {
+// bring to Finish in a cookie. next is where to go afterwards, and invitation the token of one that is accepted so; empty for none. It
+// returns ErrOff, an error that wraps ErrRefused or ErrUnreachable, or one of the database.
+func (p *Provider) Start(ctx context.Context, redirectURI, next, invitation string) (address, browser string, err error) {
 	now := p.Settings()
 	if !now.on() {
 		return "", "", ErrOff
@@ -208,13 +254,17 @@ func (p *Provider) Start(ctx context.Context, redirectURI, next string) (address
 	}
 	f := Flow{
 		Issuer: now.Issuer, ClientID: now.ClientID,
-		Browser: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), RedirectURI: redirectURI, Next: next,
+		Browser: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), RedirectURI: redirectURI, Next: next, Invitation: invitation,
 	}
 	state, err := p.Flows.Give(ctx, f)
 	if err != nil {
 		return "", "", err
 	}
-	return e.oauth(f, now.ClientSecret).AuthCodeURL(state, upstream.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), f.Browser, nil
+	var more []string
+	if len(now.Groups) > 0 {
+		more = slices.DeleteFunc([]string{"profile", "groups"}, func(scope string) bool { return !slices.Contains(e.scopes, scope) })
+	}
+	return e.oauth(f, now.ClientSecret, more...).AuthCodeURL(state, upstream.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), f.Browser, nil
 }
 
 // Answer is what the provider sent the browser back with.
@@ -226,46 +276,63 @@ type Answer struct {
 	Browser string
 }
 
-// Finish checks what the provider sent back. entry is what the session is to be noted by, next where
-// to go. It returns ErrOff, ErrState, ErrDenied, ErrNotAllowed, an error that wraps ErrRefused or ErrUnreachable, or one of the
-// database. admit is asked after
+// Result is how a sign-in ended at the provider.
+type Result struct {
+	// Person is there once the provider has vouched for somebody, whatever else is wrong; Issuer and Subject name them for ever.
+	Person
+	Issuer string
+	// Service is what people call the provider.
+	Service string
+	// Role is what the person may do. ByGroup says that groups gave it, and not auth.oidc_allowed, whose people are the owner.
+	Role    auth.Role
+	ByGroup bool
+	// Entry is what the session is to be noted by, and Next where to go.
+	Entry, Next string
+	Invitation  string
+}
+
+// Finish checks what the provider sent back. It returns ErrOff, ErrState, ErrDenied, ErrNotAllowed, ErrNoGroups, ErrNoGroup, ErrManyRoles,
+// an error that wraps ErrRefused or ErrUnreachable, or one of the database. admit is asked after
 // the first two, when the answer belongs to a sign-in that this browser began; its error comes back.
-func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (entry, next string, err error) {
+func (p *Provider) Finish(ctx context.Context, a Answer, admit func() error) (r Result, err error) {
 	if !p.On() {
-		return "", "", ErrOff
+		return r, ErrOff
 	}
 	f, found, err := p.Flows.Take(ctx, a.State, func(f Flow) bool { return subtle.ConstantTimeCompare([]byte(f.Browser), []byte(a.Browser)) == 1 })
 	if err != nil {
-		return "", "", err
+		return r, err
 	}
 	if !found {
-		return "", "", ErrState
+		return r, ErrState
 	}
 	now := p.Settings()
+	r.Issuer, r.Service, r.Next, r.Invitation = now.Issuer, now.label(), f.Next, f.Invitation
 	switch {
 	case !now.on():
-		return "", "", ErrOff
+		return r, ErrOff
 	case now.Issuer != f.Issuer || now.ClientID != f.ClientID:
-		return "", "", ErrState // another provider was set meanwhile
+		return r, ErrState // another provider was set meanwhile
 	case a.Error == "access_denied":
-		return "", "", ErrDenied
+		return r, ErrDenied
 	}
 	if err := admit(); err != nil {
-		return "", "", err
+		return r, err
 	}
-	person, err := p.person(ctx, f, now.ClientSecret, a)
+	r.Person, err = p.person(ctx, f, now, a)
 	if err != nil {
 		p.note(ctx, func(end *End) { end.Problem = reason.Of(err) })
-		return "", "", err
+		return r, err
 	}
-	item, allowed := person.allowed(now.Allowed)
+	r.Role, r.Entry, err = now.role(r.Person)
+	_, named := r.allowed(now.Allowed)
+	r.ByGroup = err == nil && !named
 	p.note(ctx, func(end *End) {
-		*end = End{Last: &Attempt{At: time.Now(), Person: person, Allowed: allowed, Item: person.Item()}}
+		*end = End{Last: &Attempt{At: time.Now(), Person: r.Person, Allowed: err == nil && r.Role != auth.RoleGuest, Item: r.Item()}}
+		if err != nil && len(now.Groups) > 0 {
+			end.Problem = reason.Of(err)
+		}
 	})
-	if !allowed {
-		return "", "", ErrNotAllowed
-	}
-	return now.entry(item), f.Next, nil
+	return r, err
 }
 
 // ended is the name of the one End there is.

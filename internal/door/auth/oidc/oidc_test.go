@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/door/auth"
 	"watchmark/internal/door/auth/oidc"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
@@ -106,7 +108,7 @@ func (r *rig) away(address, browser string) oidc.Answer {
 // begin goes to the provider and back.
 func (r *rig) begin() oidc.Answer {
 	r.t.Helper()
-	address, browser, err := r.Start(r.t.Context(), redirectURI, "/records?status=error")
+	address, browser, err := r.Start(r.t.Context(), redirectURI, "/records?status=error", "")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -116,15 +118,15 @@ func (r *rig) begin() oidc.Answer {
 // signIn is how a whole sign-in ends.
 func (r *rig) signIn() error {
 	r.t.Helper()
-	_, _, err := r.Finish(r.t.Context(), r.begin(), anybody)
+	_, err := r.Finish(r.t.Context(), r.begin(), anybody)
 	return err
 }
 
 func TestAllowedAccountComesIn(t *testing.T) {
 	r := newRig(t, oidctest.Config{})
-	entry, next, err := r.Finish(t.Context(), r.begin(), anybody)
-	if err != nil || next != "/records?status=error" || len(r.settings.Entries()) != 1 || entry != r.settings.Entries()[0] {
-		t.Fatalf("entry %q, next %q: %v", entry, next, err)
+	in, err := r.Finish(t.Context(), r.begin(), anybody)
+	if err != nil || in.Next != "/records?status=error" || len(r.settings.Entries()) != 1 || in.Entry != r.settings.Entries()[0] || in.Role != auth.RoleOwner || in.ByGroup {
+		t.Fatalf("it ends with %+v: %v", in, err)
 	}
 	if last := r.status().Last; last == nil || last.Subject != mira.Subject || !last.Allowed || last.Item != mira.Subject {
 		t.Errorf("the last attempt is %+v", last)
@@ -172,6 +174,67 @@ func TestOnlyWhoIsAllowedComesIn(t *testing.T) {
 				t.Errorf("the last attempt is %+v", last)
 			}
 		})
+	}
+}
+
+func TestGroupsGiveARole(t *testing.T) {
+	groups := map[auth.Role]string{auth.RoleOwner: "admins", auth.RolePerson: "Family", auth.RoleGuest: "visitors"}
+	for _, c := range []struct {
+		name    string
+		set     map[auth.Role]string
+		allowed []string
+		groups  any
+		role    auth.Role
+		err     error
+	}{
+		{"not set", nil, nil, []string{"Family"}, "", oidc.ErrNotAllowed},
+		{"a person", groups, nil, []string{"other", "Family"}, auth.RolePerson, nil},
+		{"the owner", groups, nil, []string{"admins"}, auth.RoleOwner, nil},
+		{"a guest", groups, nil, []string{"visitors"}, auth.RoleGuest, nil},
+		{"other letters", groups, nil, []string{"family"}, "", oidc.ErrNoGroup},
+		{"no group", groups, nil, []string{}, "", oidc.ErrNoGroup},
+		{"two roles", groups, nil, []string{"Family", "visitors"}, "", oidc.ErrManyRoles},
+		{"a group of two roles", map[auth.Role]string{auth.RoleOwner: "Family", auth.RolePerson: "Family"}, nil, []string{"Family"}, "", oidc.ErrManyRoles},
+		{"no claim", groups, nil, nil, "", oidc.ErrNoGroups},
+		{"a text", groups, nil, "Family", "", oidc.ErrNoGroups},
+		{"numbers", groups, nil, []any{"Family", 1}, "", oidc.ErrNoGroups},
+		{"null among them", groups, nil, []any{"Family", nil}, "", oidc.ErrNoGroups},
+		{"an object", groups, nil, map[string]any{"Family": true}, "", oidc.ErrNoGroups},
+		{"by name, whatever the groups", groups, []string{mira.Subject}, []string{"visitors"}, auth.RoleOwner, nil},
+	} {
+		for how, byUserInfo := range map[string]bool{"token": false, "userinfo": true} {
+			t.Run(c.name+" by "+how, func(t *testing.T) {
+				account := mira
+				account.Username, account.Groups = "mira", c.groups
+				r := newRig(t, oidctest.Config{Account: account, EmailByUserInfo: byUserInfo, Scopes: []string{"openid", "email", "profile", "groups"}})
+				r.settings.Allowed, r.settings.Groups, r.settings.GroupsClaim = c.allowed, c.set, "groups"
+				in, err := r.Finish(t.Context(), r.begin(), anybody)
+				if !errors.Is(err, c.err) || in.Role != c.role || in.Subject != mira.Subject || in.Issuer != r.server.URL() {
+					t.Fatalf("it ends with %+v, %v", in, err)
+				}
+				if err == nil && !slices.Contains(r.settings.Entries(), in.Entry) {
+					t.Errorf("the entry is %q, of %q", in.Entry, r.settings.Entries())
+				}
+				if c.set != nil && in.Name != "mira" {
+					t.Errorf("the name is %q", in.Name)
+				}
+				r.settings.Groups = map[auth.Role]string{auth.RolePerson: "another"}
+				if c.err == nil && in.ByGroup && slices.Contains(r.settings.Entries(), in.Entry) {
+					t.Error("the entry holds when the group has changed")
+				}
+			})
+		}
+	}
+}
+
+// A provider that knows no such scope would refuse the whole sign-in.
+func TestScopesAreAskedForThatTheProviderHas(t *testing.T) {
+	account := mira
+	account.Groups = []string{"Family"}
+	r := newRig(t, oidctest.Config{Account: account, Scopes: []string{"openid", "email"}})
+	r.settings.Groups, r.settings.GroupsClaim, r.settings.Allowed = map[auth.Role]string{auth.RolePerson: "Family"}, "groups", nil
+	if err := r.signIn(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -245,7 +308,7 @@ func TestSignInEndsOnceInItsOwnBrowser(t *testing.T) {
 		forged := back
 		change(&forged)
 		counted := func() error { return errors.New("it was counted") }
-		if _, _, err := r.Finish(t.Context(), forged, counted); !errors.Is(err, oidc.ErrState) {
+		if _, err := r.Finish(t.Context(), forged, counted); !errors.Is(err, oidc.ErrState) {
 			t.Errorf("with %s it ends with %v", name, err)
 		}
 	}
@@ -253,23 +316,23 @@ func TestSignInEndsOnceInItsOwnBrowser(t *testing.T) {
 		t.Error("the provider was asked for what was forged")
 	}
 	// At whatever replica it comes back.
-	if _, _, err := r.other.Finish(t.Context(), back, anybody); err != nil {
+	if _, err := r.other.Finish(t.Context(), back, anybody); err != nil {
 		t.Fatal(err)
 	}
 	if last := r.status().Last; last == nil || last.Subject != mira.Subject {
 		t.Errorf("the replica where it began knows of %+v", last)
 	}
-	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrState) {
+	if _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrState) {
 		t.Errorf("the second time it ends with %v", err)
 	}
 	other := r.begin()
 	other.Code = back.Code
-	if _, _, err := r.Finish(t.Context(), other, anybody); !errors.Is(err, oidc.ErrRefused) {
+	if _, err := r.Finish(t.Context(), other, anybody); !errors.Is(err, oidc.ErrRefused) {
 		t.Errorf("with a code that was used it ends with %v", err)
 	}
 	mine, theirs := r.begin(), r.begin() // a code of another sign-in has another verifier
 	mine.Code = theirs.Code
-	if _, _, err := r.Finish(t.Context(), mine, anybody); !errors.Is(err, oidc.ErrRefused) {
+	if _, err := r.Finish(t.Context(), mine, anybody); !errors.Is(err, oidc.ErrRefused) {
 		t.Errorf("with the code of another sign-in it ends with %v", err)
 	}
 }
@@ -350,7 +413,7 @@ func TestDiscoveryIsHeldAgainstTheIssuer(t *testing.T) {
 				}
 				return
 			}
-			_, _, err := r.Start(t.Context(), redirectURI, "/")
+			_, _, err := r.Start(t.Context(), redirectURI, "/", "")
 			if !errors.Is(err, oidc.ErrRefused) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it ends with %v", err)
 			}
@@ -381,7 +444,7 @@ func TestSilentProviderIsAskedOnce(t *testing.T) {
 		errs := make([]error, 20)
 		var all sync.WaitGroup
 		for i := range errs {
-			all.Go(func() { _, _, errs[i] = provider.Start(t.Context(), redirectURI, "/") })
+			all.Go(func() { _, _, errs[i] = provider.Start(t.Context(), redirectURI, "/", "") })
 		}
 		all.Wait()
 		for _, err := range errs {
@@ -408,16 +471,16 @@ func TestSettingsCountAsTheyAre(t *testing.T) {
 	r := newRig(t, oidctest.Config{})
 	back := r.begin()
 	r.settings.Allowed = nil
-	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrNotAllowed) {
+	if _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrNotAllowed) {
 		t.Errorf("not allowed any more, it ends with %v", err)
 	}
 	back = r.begin()
 	r.settings.ClientID = "another"
-	if _, _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrState) {
+	if _, err := r.Finish(t.Context(), back, anybody); !errors.Is(err, oidc.ErrState) {
 		t.Errorf("with another client it ends with %v", err)
 	}
 	r.settings.Issuer = ""
-	if _, _, err := r.Start(t.Context(), redirectURI, "/"); !errors.Is(err, oidc.ErrOff) || r.status().On || r.settings.Entries() != nil {
+	if _, _, err := r.Start(t.Context(), redirectURI, "/", ""); !errors.Is(err, oidc.ErrOff) || r.status().On || r.settings.Entries() != nil {
 		t.Errorf("switched off, it ends with %v", err)
 	}
 }

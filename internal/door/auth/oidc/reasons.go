@@ -14,6 +14,14 @@ var (
 	ErrDenied = reason.New("oidc_denied", "the provider does not let this account sign in here", "登录服务不允许该账号在此登录").For(reason.Forbidden)
 	// ErrStranger is returned for an account that auth.oidc_allowed does not name.
 	ErrNotAllowed = reason.New("oidc_not_allowed", "this account of the provider is not in auth.oidc_allowed", "登录服务的该账号不在 auth.oidc_allowed 中").Was("oidc_stranger").For(reason.Forbidden)
+	// ErrNoGroups is returned where groups are set, and the provider does not list those of the account.
+	ErrNoGroups = reason.New("oidc_no_groups", "the provider does not list the groups of this account: let it send the claim {claim:q} as a list of names",
+		"登录服务没有列出该账号所属的组：请让它以名称列表的形式发送 claim {claim:q}").For(reason.Forbidden)
+	// ErrNoGroup is returned for an account that is in none of the groups that are set.
+	ErrNoGroup = reason.New("oidc_no_group", "no group of this account lets it in", "该账号不在任何获准登录的组中").For(reason.Forbidden)
+	// ErrManyRoles is returned for an account whose groups give more than one role.
+	ErrManyRoles = reason.New("oidc_many_roles", "the groups of this account give more than one role: leave it in one of the groups for the owner, people and guests",
+		"该账号所属的组对应多个角色：请只让它属于所有者、成员、访客中的一个组").For(reason.Forbidden)
 	// ErrRefused is the kind of what is returned when what the provider sent cannot be trusted or used.
 	ErrRefused = reason.New("oidc_refused", "the provider's answer cannot be used: {why}", "登录服务返回的结果无法使用：{why}").For(reason.Upstream)
 	// ErrUnreachable is the kind of what is returned when the provider does not answer. It wraps the *httpx.Error that says

@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ import (
 
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/reason"
-	"watchmark/internal/platform/secret"
 )
 
 // skew is how far the clocks of provider and service may be apart.
@@ -25,7 +25,7 @@ var algorithms = []string{upstream.RS256, upstream.RS384, upstream.RS512, upstre
 	upstream.PS256, upstream.PS384, upstream.PS512, upstream.EdDSA}
 
 // person trades the code for tokens and reads whose they are.
-func (p *Provider) person(ctx context.Context, f Flow, clientSecret secret.Text, a Answer) (Person, error) {
+func (p *Provider) person(ctx context.Context, f Flow, now Settings, a Answer) (Person, error) {
 	if a.Error != "" {
 		return Person{}, ErrRefused.With(says(a.Error))
 	}
@@ -36,7 +36,7 @@ func (p *Provider) person(ctx context.Context, f Flow, clientSecret secret.Text,
 		return Person{}, err
 	}
 	ctx = upstream.ClientContext(ctx, p.http)
-	tokens, err := e.oauth(f, clientSecret).Exchange(ctx, a.Code, oauth2.VerifierOption(f.Verifier))
+	tokens, err := e.oauth(f, now.ClientSecret).Exchange(ctx, a.Code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		return Person{}, exchangeError(err)
 	}
@@ -66,13 +66,13 @@ func (p *Provider) person(ctx context.Context, f Flow, clientSecret secret.Text,
 	if err := token.Claims(&claims); err != nil {
 		return Person{}, ErrRefused.With(noClaims)
 	}
-	now := time.Now()
+	clock := time.Now()
 	switch { // OpenID Connect Core 1.0, section 3.1.3.7
 	case !issuedBy(e.issuer, token.Issuer):
 		return Person{}, ErrRefused.With(otherIssuer)
 	case !slices.Contains(token.Audience, f.ClientID):
 		return Person{}, ErrRefused.With(otherClient)
-	case token.Expiry.Before(now.Add(-skew)), claims.NotBefore > float64(now.Add(skew).Unix()):
+	case token.Expiry.Before(clock.Add(-skew)), claims.NotBefore > float64(clock.Add(skew).Unix()):
 		return Person{}, ErrRefused.With(otherTime)
 	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(f.Nonce)) != 1:
 		return Person{}, ErrRefused.With(otherSignIn)
@@ -82,10 +82,39 @@ func (p *Provider) person(ctx context.Context, f Flow, clientSecret secret.Text,
 		return Person{}, ErrRefused.With(noUser)
 	}
 	person := Person{Subject: token.Subject, Email: claims.Email, EmailVerified: bool(claims.EmailVerified)}
-	if person.Email == "" && e.UserInfoURL != "" {
-		return p.askEmail(ctx, e, tokens, person)
+	if len(now.Groups) > 0 {
+		person.belongs(token.Claims, now.GroupsClaim)
+	}
+	if (person.Email == "" || len(now.Groups) > 0 && (person.Groups == nil || person.Name == "")) && e.UserInfoURL != "" {
+		return p.askMore(ctx, e, tokens, person, now)
 	}
 	return person, nil
+}
+
+// mostGroups bounds the groups of an account.
+const mostGroups = 1000
+
+// belongs reads the name and the groups of an account where they are not known yet. Groups count only as a list of texts: what else a
+// provider writes may mean anything.
+func (p *Person) belongs(claimsTo func(any) error, groupsClaim string) {
+	var claims map[string]json.RawMessage
+	if claimsTo(&claims) != nil {
+		return
+	}
+	for _, name := range []string{"preferred_username", "name"} {
+		var text string
+		if p.Name == "" && json.Unmarshal(claims[name], &text) == nil {
+			p.Name = text
+		}
+	}
+	var groups []*string
+	if p.Groups != nil || json.Unmarshal(claims[groupsClaim], &groups) != nil || groups == nil || len(groups) > mostGroups || slices.Contains(groups, nil) {
+		return
+	}
+	p.Groups = make([]string, len(groups))
+	for i, group := range groups {
+		p.Groups[i] = *group
+	}
 }
 
 // issuedBy reports whether a token that names issuer is of the provider, which calls itself want. Google leaves the
@@ -94,8 +123,8 @@ func issuedBy(want, issuer string) bool {
 	return issuer == want || want == "https://accounts.google.com" && issuer == "accounts.google.com"
 }
 
-// askEmail asks for the e-mail address where the token does not tell it, as some providers do.
-func (p *Provider) askEmail(ctx context.Context, e *endpoints, tokens *oauth2.Token, person Person) (Person, error) {
+// askMore asks for the e-mail address and the groups where the token does not tell them, as some providers do.
+func (p *Provider) askMore(ctx context.Context, e *endpoints, tokens *oauth2.Token, person Person, now Settings) (Person, error) {
 	info, err := e.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
 	if failure := reach(err); failure != nil {
 		return Person{}, failure
@@ -106,7 +135,12 @@ func (p *Provider) askEmail(ctx context.Context, e *endpoints, tokens *oauth2.To
 	if info.Subject != person.Subject { // OpenID Connect Core 1.0, section 5.3.2
 		return Person{}, ErrRefused.With(otherAccount)
 	}
-	person.Email, person.EmailVerified = info.Email, info.EmailVerified
+	if person.Email == "" {
+		person.Email, person.EmailVerified = info.Email, info.EmailVerified
+	}
+	if len(now.Groups) > 0 {
+		person.belongs(info.Claims, now.GroupsClaim)
+	}
 	return person, nil
 }
 

@@ -12,7 +12,7 @@ function askCode(form) {
   form.dataset[401] = form.dataset.wrongCode;
   for (const step of form.querySelectorAll("[data-step]")) step.hidden = step.dataset.step !== "code";
   form.querySelector("[data-use-recovery]").hidden = false;
-  document.querySelector(".other-way")?.remove();
+  document.querySelector(".other-way")?.remove(); // the code is asked for after the password alone
   form.elements.code.required = true;
   form.elements.code.focus();
 }
