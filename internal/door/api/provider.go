@@ -76,7 +76,7 @@ func (pr Provider) register(s *server) {
 		Method: http.MethodPost, Path: providerPath, OperationID: "start-login-provider", Tags: []string{tag},
 		Summary:     "Begin to sign in by the OpenID Connect provider",
 		Description: "Answers the address of the provider where the person signs in, which leads back to the callback, and sets a cookie that must come along. Good for ten minutes.",
-		Errors:      []int{http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
+		Errors:      []int{http.StatusUnauthorized, http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway},
 	}, p.start)
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: providerCallbackPath, OperationID: "finish-login-provider", Tags: []string{tag},

@@ -109,6 +109,7 @@ type rig struct {
 	problems  []string // that keep the service from being ready
 	publicURL string   // the setting; empty for what the request used
 	handler   http.Handler
+	transport http.RoundTripper
 	doc       *huma.OpenAPI
 }
 
@@ -126,7 +127,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 		}
 	}
 	r := &rig{
-		t: t, db: d, settings: manager, records: record.NewStore(d), accounts: account.NewStore(d, box), log: &logtest.Buffer{},
+		t: t, transport: http.DefaultTransport, db: d, settings: manager, records: record.NewStore(d), accounts: account.NewStore(d, box), log: &logtest.Buffer{},
 		store: auth.NewStore(d, box, func() auth.Policy {
 			return auth.Policy{SessionLife: time.Hour, LockoutAttempts: 3, LockoutTime: time.Minute, Entries: append(providerOf(manager).Entries(), servers.Entries(manager.Current().Auth.MediaServers)...)}
 		}),
@@ -395,7 +396,7 @@ func (r *rig) send(method, path string, body any, headers ...string) reply {
 			req.Host = headers[i+1]
 		}
 	}
-	res, err := http.DefaultTransport.RoundTrip(req) // redirects are answers, too
+	res, err := r.transport.RoundTrip(req) // redirects are answers, too
 	if err != nil {
 		r.t.Fatalf("%s %s: %v", method, path, err)
 	}

@@ -22,7 +22,7 @@ func TestDefaultsAreTypedAndInUnits(t *testing.T) {
 	got := newHouse(t).start(t).Current()
 	want := settings.Settings{
 		Server:  settings.Server{Listen: "127.0.0.1:8787", MaxBody: 4 << 20, TrustedProxies: []netip.Prefix{}, WebhookLog: 7 * 24 * time.Hour},
-		Auth:    settings.Auth{Enabled: true, WebhookAuthEnabled: true, Session: 30 * 24 * time.Hour, LockoutAttempts: 5, Lockout: 15 * time.Minute, OIDCAllowed: []string{}},
+		Auth:    settings.Auth{Enabled: true, WebhookAuthEnabled: true, Session: 30 * 24 * time.Hour, LockoutAttempts: 5, Lockout: 15 * time.Minute, OIDCAllowed: []string{}, OIDCGroupsClaim: "groups", MediaServers: []string{}},
 		Network: settings.Network{Timeout: 15 * time.Second},
 		Catalog: settings.Catalog{APIURL: "https://api.bgm.tv", WebURL: "https://bgm.tv", ImageURL: "https://lain.bgm.tv", RequestsPerMinute: 100, Burst: 800, Egress: "shared", LimitCounts: "address"},
 		Sync:    settings.Sync{Coalesce: 300 * time.Millisecond, Workers: 4, Adult: "mark", Unwatched: "ignore", Rewatch: "ignore"},
