@@ -110,7 +110,8 @@ type rig struct {
 	provider  oidc.Status
 	// signInServers are those that could sign people in.
 	signInServers []servers.Server
-	differing     []string // keys that replicas set in different ways
+	signIns       []auth.SignIn // of the reader, who has no password then
+	differing     []string      // keys that replicas set in different ways
 	twoFactor     auth.TwoFactor
 	enrolment     auth.Enrolment
 
@@ -262,10 +263,8 @@ func (g *rig) groups() web.Groups {
 		Tasks: web.Tasks{Tasks: g.tasks, Jobs: g.jobs},
 		Settings: web.Settings{
 			Differing: func(context.Context) ([]string, error) { return g.differing, nil },
-			Settings:  g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys, Servers: signInServers, Person: func(ctx context.Context, id int64) (auth.Person, error) {
-				p, err := g.auth.Person(ctx, id)
-				p.HasPassword = true
-				return p, err
+			Settings:  g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys, Servers: signInServers, Person: func(_ context.Context, id int64) (auth.Person, error) {
+				return auth.Person{ID: id, Name: "mira", Role: cmp.Or(g.role, auth.RoleOwner), HasPassword: len(g.signIns) == 0, SignIns: g.signIns, MediaUserNames: []string{"mira"}}, nil
 			},
 			TwoFactor: func(context.Context, int64) (auth.TwoFactor, error) { return g.twoFactor, nil },
 			Enrolment: func(context.Context, int64) (auth.Enrolment, bool, error) {

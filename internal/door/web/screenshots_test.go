@@ -62,6 +62,10 @@ func shots(t *testing.T) []shot {
 	clocks := reason.Reason{Code: "oidc_other_time", Text: "the time of the token is wrong: check the clocks of this machine and of the provider"}
 	full.provider = oidc.Status{On: true, Name: "Authelia", Somebody: true, Problem: oidc.ErrRefused.With(clocks), Last: &oidc.Attempt{
 		At: time.Now().Add(-5 * time.Minute), Person: oidc.Person{Subject: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30", Email: "mira@example.org"}, Item: "4bd2c7a1-6f20-4e0c-9d4e-2f1b8a7c5e30"}}
+	entered, own := newRig(t), newRig(t)
+	entered.provider = oidc.Status{On: true, Name: "Authelia"}
+	token := entered.household(t)
+	own.role, own.signIns = auth.RolePerson, []auth.SignIn{{ID: 1, Service: "Jellyfin (attic)", Name: "mira", UsedAt: time.Now()}, {ID: 2, Service: "Plex", Name: "mira", UsedAt: since}}
 	coded := newRig(t, asDemo)
 	coded.enrolment = auth.Enrolment{Secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", URI: "otpauth://totp/Watchmark:mira?issuer=Watchmark&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}
 	coded.provider = oidc.Status{On: true, Name: "Authelia"}
@@ -110,6 +114,11 @@ func shots(t *testing.T) []shot {
 	full.update = update.Status{Enabled: true, Newer: "1.5.0", URL: "https://git.example/watchmark/releases/1.5.0", CheckedAt: made}
 	return []shot{
 		{"login", empty, "/login", false, ""},
+		{"login-ways", entered, "/login", false, "#server-1 summary"},
+		{"invitation", entered, "/invitation?token=" + token + "&problem=plex_access", false, ""},
+		{"household", entered, "/people/household", true, ""},
+		{"mine-access", own, "/mine/access", true, ""},
+		{"access-servers", entered, "/settings/access", true, ""},
 		{"login-provider", full, "/login?problem=stranger", false, ""},
 		{"login-code", coded, "/login", false, "#login .primary"},
 		{"setup", fresh, "/setup?token=abc", false, ""},
