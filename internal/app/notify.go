@@ -19,7 +19,7 @@ func (a *App) buildNotices(ctx context.Context) error {
 	a.follow(tools, a.outboundNotices)
 	a.Notices, err = notify.New(ctx, notify.Config{
 		DB: a.db, Changes: a.board, Box: a.box, Masker: a.masker, Holds: a.holds, Log: a.log,
-		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
+		Open: notify.OpenWith(tools, tools.ForPeople(func() bool { return a.Settings.Current().Notification.PeopleHome })), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.Language(a.Settings.Current().Notification.Language) },
 		Base:     func() string { return a.Settings.Current().Server.PublicURL },
 	})

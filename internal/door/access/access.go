@@ -35,6 +35,10 @@ const (
 	Mapping  Thing = "mapping"
 	Keyword  Thing = "keyword"
 	Question Thing = "question"
+	// Channel is one of any type, MessageRule a rule of what goes to them, and Delivery a notice on its way to one.
+	Channel     Thing = "channel"
+	MessageRule Thing = "rule"
+	Delivery    Thing = "delivery"
 )
 
 // Rule is what the table says. The owner may do everything. A guest does not sign in, and so is nobody.

@@ -233,6 +233,7 @@ func TestEveryOperationHoldsTheTable(t *testing.T) {
 	question, _ := h.waits(alex, "unsure")
 	foreign := map[access.Thing]int64{access.Account: alex.account, access.Record: alex.records[0], access.Key: alex.keyID,
 		access.Mapping: h.maps(alex.byKey(), "mapped", 265), access.Keyword: h.blocks(alex.byKey(), "blocked"), access.Question: question, access.Notice: h.tell(alex, "灯塔守望者")}
+	foreign[access.Channel], foreign[access.MessageRule], foreign[access.Delivery] = h.reach(alex)
 	const missing = 987654321
 	whole := map[string]any{"replace-mapping": map[string]any{"title": "x", "subject_id": 265}, "replace-blocked-keyword": map[string]any{"keyword": "x"},
 		"confirm-pending-candidate": map[string]any{"subject_id": 265}, "correct-record": map[string]any{"subject_id": 265}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/access"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
@@ -94,13 +95,17 @@ func testsOf(results []notify.TestResult) []channelTest {
 type Notifications struct{ Notices *notify.Notifier }
 
 func (n Notifications) register(s *server) {
+	s.owned[access.Channel] = func(ctx context.Context, id int64) error {
+		_, err := n.Notices.Channel(ctx, id)
+		return err
+	}
 	for _, a := range channel.Adapters {
 		channelsOf{n.Notices, a}.register(s)
 	}
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/notification/test", OperationID: "test-notifications", Tags: []string{notificationTag},
-		Summary: "Send a test to all channels", Description: "Sends a test message to every channel that is enabled, past all rules, and answers how it went with each.",
-		Errors: []int{http.StatusConflict},
+		Summary: "Send a test to all channels", Description: "Sends a test message to every channel of the caller that is enabled, past all rules, and answers how it went with each.",
+		Errors: []int{http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, _ *none) (*JSON[channelTests], error) {
 		results, err := n.Notices.Test(ctx)
 		if err == nil && len(results) == 0 {
@@ -144,7 +149,7 @@ func (cs channelsOf) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-" + id + "-channel", Tags: []string{notificationTag},
-		Summary: "Add a " + name, Description: "Nothing is sent to it; test it afterwards.", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
+		Summary: "Add a " + name, Description: "Nothing is sent to it; test it afterwards. The first one of a person who is not the owner comes with the first rule, and sends to the internet alone unless notification.people_home_network is set.", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 		RequestBody: body(), Responses: answers("201", output),
 	}, func(ctx context.Context, in *JSON[channelInput]) (*JSON[channelOutput], error) {
 		c, err := cs.input(in.Body, nil)
@@ -192,7 +197,7 @@ func (cs channelsOf) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path + "/{id}/test", OperationID: "test-" + id + "-channel", Tags: []string{notificationTag},
-		Summary: "Send a test to a " + name, Description: "Sends a test message past all rules, also to a channel that is switched off. One that works resumes a paused channel.", Errors: []int{http.StatusNotFound},
+		Summary: "Send a test to a " + name, Description: "Sends a test message past all rules, also to a channel that is switched off. One that works resumes a paused channel.", Errors: []int{http.StatusNotFound, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *ByID) (*JSON[channelTest], error) {
 		if _, err := cs.get(ctx, in.ID); err != nil {
 			return nil, err

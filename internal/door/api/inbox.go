@@ -80,6 +80,7 @@ func (n Notifications) registerInbox(s *server) {
 		_, err := n.Notices.Get(ctx, id)
 		return err
 	}
+	s.owned[access.Delivery] = n.Notices.Resendable
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "list-notices", Tags: []string{notificationTag},
 		Summary: "List what happened", Description: "The inbox: every notice that the caller may see, whether a rule sends it or not. The newest first.",
@@ -147,7 +148,7 @@ func (n Notifications) registerInbox(s *server) {
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/notification/deliveries/{id}/resend", OperationID: "resend-delivery", Tags: []string{notificationTag},
-		Summary: "Send a notice to a channel again", Description: "One that failed, was dropped, or may not have arrived.", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Summary: "Send a notice to a channel again", Description: "One that failed, was dropped, or may not have arrived.", Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests},
 	}, func(ctx context.Context, in *ByID) (*none, error) {
 		return nil, n.Notices.Resend(ctx, in.ID)
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/access"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/tell/notify"
 )
@@ -33,6 +34,7 @@ type ruleInput struct {
 	Text      string        `json:"text,omitempty" doc:"A text of its own, with {placeholders}; empty takes the standard one."`
 	QuietFrom string        `json:"quiet_from,omitempty" doc:"When quiet hours begin, in the local time of the service. What comes in them is told at their end." example:"22:30"`
 	QuietTo   string        `json:"quiet_to,omitempty" doc:"When quiet hours end." example:"07:00"`
+	OwnOnly   bool          `json:"own_only,omitempty" doc:"Whether it leaves out what is about the accounts of people who sign in by themselves; of rules of the owner."`
 	Cooldown  *int          `json:"cooldown,omitempty" doc:"For how many seconds the same matter is not told again: the same kind, account and entry; 600 when left out."`
 }
 
@@ -44,7 +46,7 @@ type noticeKinds struct {
 
 func (in ruleInput) rule(id int64) notify.Rule {
 	r := notify.Rule{ID: id, Name: in.Name, Enabled: orTrue(in.Enabled), Kinds: in.Kinds, Users: in.Users, Channels: in.Channels,
-		Title: in.Title, Text: in.Text, QuietFrom: in.QuietFrom, QuietTo: in.QuietTo, Cooldown: 600}
+		Title: in.Title, Text: in.Text, QuietFrom: in.QuietFrom, QuietTo: in.QuietTo, OwnOnly: in.OwnOnly, Cooldown: 600}
 	if in.Cooldown != nil {
 		r.Cooldown = *in.Cooldown
 	}
@@ -53,6 +55,10 @@ func (in ruleInput) rule(id int64) notify.Rule {
 
 func (n Notifications) registerRules(s *server) {
 	const path = "/api/notification/rules"
+	s.owned[access.MessageRule] = func(ctx context.Context, id int64) error {
+		_, err := n.Notices.Rule(ctx, id)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/notification/types", OperationID: "list-notification-types", Tags: []string{notificationTag},
 		Summary: "List what can be told", Description: "Every kind of notice, with the placeholders that templates may use for it beside the common ones.",

@@ -145,7 +145,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	hourly := func() schedule.Plan { return schedule.Every(time.Hour) }
 	mappings := mapping.NewStore(d, changes.New(d))
 	r.questions = review.NewStore(d, mappings)
-	r.notices = newNotifier(t, d, box, masker, log)
+	r.notices = newNotifier(t, d, box, masker, manager, log)
 	r.engine = r.startEngine(d, mappings, log)
 	r.words = word.NewService(word.Config{DB: d, Accounts: r.accounts, Entries: r.engine.Entries, Notices: r.notices, Log: log})
 	scheduler := queue.New(queue.Config{
@@ -328,13 +328,13 @@ func providerOf(m *settings.Manager) oidc.Settings {
 }
 
 // newNotifier runs a notifier until the test ends.
-func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker, log *slog.Logger) *notify.Notifier {
+func newNotifier(t *testing.T, d *db.DB, box *secret.Box, masker *secret.Masker, m *settings.Manager, log *slog.Logger) *notify.Notifier {
 	t.Helper()
 	tools := must(channel.NewTools(httpx.Config{Timeout: 20 * time.Second}, time.Now, masker, log))(t)
 	t.Cleanup(tools.Close)
 	n := must(notify.New(t.Context(), notify.Config{
 		DB: d, Changes: changes.New(d), Box: box, Masker: masker, Holds: hold.New(d, dbtest.Self(1), log), Log: log,
-		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
+		Open: notify.OpenWith(tools, tools.ForPeople(func() bool { return m.Current().Notification.PeopleHome })), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.English }, Base: func() string { return "https://watch.example" },
 	}))(t)
 	ctx, stop := context.WithCancel(context.Background())

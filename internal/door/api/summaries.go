@@ -134,5 +134,5 @@ func (su Summaries) triggerSummary(ctx context.Context, in *ByName) (*JSON[summa
 		return answer(summaryTriggered{Status: "failed", Result: &result}, nil)
 	}
 	job, err := su.Service.Job(ctx, in.Name)
-	return answer(summaryTriggered{"done", &result, result.Outcome == summary.Done && len(su.Notices.Reaches(job.Notice())) > 0}, err)
+	return answer(summaryTriggered{"done", &result, result.Outcome == summary.Done && len(su.Notices.Reaches(ctx, job.Notice())) > 0}, err)
 }

@@ -73,7 +73,7 @@ type preset struct {
 // newChannel shows the form of a new channel of the type in the query.
 func (g Notifications) newChannel(r *request) (content, error) {
 	a, known := channel.AdapterOf(channel.Type(r.URL.Query().Get("type")))
-	if !known {
+	if !known || !r.can(createChannel(a.Type)) {
 		return content{}, errNoPage
 	}
 	page, err := channelPageOf(a, channelView{Channel: notify.Channel{Type: a.Type}, Icon: a.Icon}, a.Empty())

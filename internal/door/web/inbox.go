@@ -121,7 +121,7 @@ const noticesShown = 50
 // list shows the notices. Unknown values of the filter are ignored.
 func (g Inbox) list(r *request) (content, error) {
 	ctx, q := r.Context(), r.URL.Query()
-	page := inboxPage{View: inboxView(q.Get("view")), Kind: notify.Kind(q.Get("kind")), Text: strings.TrimSpace(q.Get("q")), Groups: kindGroups(r.lang)}
+	page := inboxPage{View: inboxView(q.Get("view")), Kind: notify.Kind(q.Get("kind")), Text: strings.TrimSpace(q.Get("q")), Groups: kindGroups(r)}
 	if !slices.Contains([]inboxView{viewAttention, viewUnread, viewAll}, page.View) {
 		page.View = viewNotices
 	}
@@ -210,16 +210,19 @@ type kindView struct {
 	Display display
 }
 
-// kindGroups are all kinds, in the order of the list.
-func kindGroups(lang string) []kindGroup {
+// kindGroups are all kinds that the reader can be told, in the order of the list.
+func kindGroups(r *request) []kindGroup {
 	var groups []kindGroup
 	for _, k := range notify.Kinds() {
+		if !scope.From(r.Context()).Whole() && !k.OfAccount() {
+			continue
+		}
 		key := "notify.group." + string(k.Group)
 		if len(groups) == 0 || groups[len(groups)-1].Key != key {
 			groups = append(groups, kindGroup{Key: key})
 		}
 		last := &groups[len(groups)-1]
-		last.Kinds = append(last.Kinds, kindView{k, k.Name(bilingual.Language(lang)), severityDisplays[k.Severity]})
+		last.Kinds = append(last.Kinds, kindView{k, k.Name(bilingual.Language(r.lang)), severityDisplays[k.Severity]})
 	}
 	return groups
 }

@@ -134,9 +134,17 @@ func ruleViewOf(rule notify.Rule, names map[int64]string, lang string) (ruleView
 // minutes converts seconds to minutes.
 func minutes(seconds int) string { return number(float64(seconds) / 60) }
 
+// createChannel is the operation that adds a channel of a type.
+func createChannel(t channel.Type) string { return "create-" + string(t) + "-channel" }
+
 // list shows channels and rules.
 func (g Notifications) list(r *request) (content, error) {
-	page := notificationsPage{Types: channel.Adapters}
+	page := notificationsPage{}
+	for _, a := range channel.Adapters {
+		if r.can(createChannel(a.Type)) {
+			page.Types = append(page.Types, a)
+		}
+	}
 	var err error
 	if page.Channels, page.On, err = g.channelViews(r.Context()); err != nil {
 		return content{}, err
@@ -205,7 +213,7 @@ func (g Notifications) rule(r *request) (content, error) {
 }
 
 func (g Notifications) rulePageOf(r *request, rule notify.Rule) (rulePage, error) {
-	page := rulePage{Rule: rule, Groups: kindGroups(r.lang), Minutes: minutes(rule.Cooldown), Placeholders: slices.Clone(notify.Common)}
+	page := rulePage{Rule: rule, Groups: kindGroups(r), Minutes: minutes(rule.Cooldown), Placeholders: slices.Clone(notify.Common)}
 	for _, k := range notify.Kinds() {
 		for _, name := range k.Placeholders {
 			if !slices.Contains(page.Placeholders, name) {

@@ -300,7 +300,7 @@ func TestBrowserFormsOfNotifications(t *testing.T) {
 		browsertest.Click("#own summary"), browsertest.Type("#title", "x "), chromedp.Evaluate[chromedp.Void](`document.getElementById("title").focus()`), browsertest.Click("#placeholders summary"), browsertest.Click(`[data-puts-in="{anime}"]`),
 		browsertest.Click("#rule-form button.primary"), browsertest.Until(`location.pathname === "/messages"`),
 	)
-	mustCall(t, g, apiCall{"POST", "/api/notification/rules", `{"name":"Only this","kinds":["marked"],"channels":[1],"users":["Mira TV"],"quiet_from":"22:30","quiet_to":"07:00","cooldown":66,"title":"x {anime}","text":"","enabled":true}`})
+	mustCall(t, g, apiCall{"POST", "/api/notification/rules", `{"name":"Only this","kinds":["marked"],"channels":[1],"users":["Mira TV"],"own_only":false,"quiet_from":"22:30","quiet_to":"07:00","cooldown":66,"title":"x {anime}","text":"","enabled":true}`})
 }
 
 func TestBrowserReadsTheInbox(t *testing.T) {

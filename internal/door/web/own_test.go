@@ -14,8 +14,10 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/web"
 	"watchmark/internal/platform/scope"
+	"watchmark/internal/platform/secret"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/watch"
 )
 
@@ -130,5 +132,58 @@ func TestAPersonReadsTheirInbox(t *testing.T) {
 	}
 	if page := g.get(t, in, "/inbox", "en"); !strings.Contains(page.body, "葬送的芙莉莲") || !strings.Contains(page.body, `data-live="/live"`) {
 		t.Error("the own notice is missing, or the page is not live")
+	}
+}
+
+func TestAPersonHasChannelsAndRules(t *testing.T) {
+	g := newRig(t)
+	g.asPerson(t)
+	in := g.client(t, true)
+	add := func(person int64, name string) (added, rule int64) {
+		t.Helper()
+		ctx := scope.In(t.Context(), scope.Of(person))
+		if person == 0 {
+			ctx = t.Context()
+		}
+		c, err := g.notices.CreateChannel(ctx, notify.Channel{Type: channel.TypeWebhook, Name: name, Enabled: true, Config: secret.Text(channel.Webhook{URL: "https://ntfy.example/x", Method: "POST"}.Plain())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := g.notices.Rules(ctx)
+		if err != nil || len(rules) != 1 {
+			t.Fatal(rules, err)
+		}
+		return c.ID, rules[0].ID
+	}
+	ofOwner, ruleOfOwner := add(0, "Phone of bench")
+	mine, ruleOfMine := add(personOfRig, "Phone of mira")
+	theirs, ruleOfTheirs := add(3, "Phone of alex")
+	for path, status := range map[string]int{
+		"/messages": 200, "/messages/channels/new?type=webhook": 200, "/messages/channels/new?type=email": 404, "/messages/rules/new": 200,
+		fmt.Sprintf("/messages/channels/%d", mine): 200, fmt.Sprintf("/messages/channels/%d", theirs): 404, fmt.Sprintf("/messages/channels/%d", ofOwner): 404,
+		fmt.Sprintf("/messages/rules/%d", ruleOfMine): 200, fmt.Sprintf("/messages/rules/%d", ruleOfTheirs): 404, fmt.Sprintf("/messages/rules/%d", ruleOfOwner): 404,
+		"/messages/llm": 403,
+	} {
+		for _, lang := range []string{"en", "zh-CN"} {
+			page := g.get(t, in, path, lang)
+			if page.status != status {
+				t.Errorf("%s answers %d", path, page.status)
+			}
+			for _, leak := range []string{"alex", "bench", `name="own_only"`, `channels/new?type=email">`, "login_locked", `href="/settings`, `href="/people"`, `href="/messages/llm"`} {
+				if strings.Contains(page.body, leak) {
+					t.Errorf("%s shows %s", path, leak)
+				}
+			}
+		}
+	}
+	if page := g.get(t, in, "/messages", "en"); !strings.Contains(page.body, "Phone of mira") || !strings.Contains(page.body, "type=webhook") || !strings.Contains(page.body, `href="/messages" aria-current="page"`) {
+		t.Error("the own channel, the way to another one or the door is missing")
+	}
+	g.role = auth.RoleOwner
+	if page := g.get(t, in, "/messages", "en"); strings.Contains(page.body, "Phone of mira") || !strings.Contains(page.body, "Phone of bench") {
+		t.Error("the owner sees the channels of a person, or not the own")
+	}
+	if page := g.get(t, in, "/messages/rules/new", "en"); !strings.Contains(page.body, `name="own_only"`) {
+		t.Error("the owner cannot leave out what is people's")
 	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 
@@ -18,10 +19,10 @@ type recipients struct {
 }
 
 // recipientsOf are the recipients of notices of one kind about several people. channels are all that exist.
-func (g Summaries) recipientsOf(w words, channels []notify.Channel, notices ...notify.Notice) (recipients, error) {
+func (g Summaries) recipientsOf(ctx context.Context, w words, channels []notify.Channel, notices ...notify.Notice) (recipients, error) {
 	var reached []int64
 	for _, notice := range notices {
-		reached = append(reached, g.Notices.Reaches(notice)...)
+		reached = append(reached, g.Notices.Reaches(ctx, notice)...)
 	}
 	var found recipients
 	on := false

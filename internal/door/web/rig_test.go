@@ -298,7 +298,7 @@ func noticesOn(t testing.TB, d *db.DB) *notify.Notifier {
 	}
 	t.Cleanup(tools.Close)
 	n, err := notify.New(t.Context(), notify.Config{DB: d, Changes: changes.New(d), Box: box, Masker: &secret.Masker{}, Holds: hold.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler),
-		Open: notify.OpenWith(tools), Secrets: notify.SecretsOf,
+		Open: notify.OpenWith(tools, tools.ForPeople(func() bool { return false })), Secrets: notify.SecretsOf,
 		Language: func() bilingual.Language { return bilingual.English },
 		Base:     func() string { return "" },
 	})

@@ -126,7 +126,7 @@ func (g Summaries) list(r *request) (content, error) {
 		return content{}, err
 	}
 	for _, j := range jobs {
-		view, err := g.jobView(r.words, j, channels)
+		view, err := g.jobView(ctx, r.words, j, channels)
 		if err != nil {
 			return content{}, err
 		}
@@ -163,7 +163,7 @@ func (g Summaries) job(r *request) (content, error) {
 		return content{}, err
 	}
 	page := jobPage{Model: g.hasModel(), Refresh: refreshIdle}
-	if page.jobView, err = g.jobView(r.words, job, channels); err != nil {
+	if page.jobView, err = g.jobView(ctx, r.words, job, channels); err != nil {
 		return content{}, err
 	}
 	if job.Running {
@@ -187,10 +187,10 @@ func (g Summaries) job(r *request) (content, error) {
 // hasModel reports whether a language model is set up.
 func (g Summaries) hasModel() bool { return g.Settings.Current().LLM.BaseURL != "" }
 
-func (g Summaries) jobView(w words, j summary.Job, channels []notify.Channel) (jobView, error) {
+func (g Summaries) jobView(ctx context.Context, w words, j summary.Job, channels []notify.Channel) (jobView, error) {
 	view := jobView{Job: j, Display: jobDisplay(j)}
 	var err error
-	if view.Recipients, err = g.recipientsOf(w, channels, j.Notice()); err != nil {
+	if view.Recipients, err = g.recipientsOf(ctx, w, channels, j.Notice()); err != nil {
 		return view, err
 	}
 	if j.Last != nil {
@@ -270,7 +270,7 @@ func (g Summaries) airing(r *request, channels []notify.Channel) (airingView, er
 		for _, a := range enabledOf(accounts) {
 			notices = append(notices, summary.AiringNotice(a))
 		}
-		if view.Recipients, err = g.recipientsOf(r.words, channels, notices...); err != nil {
+		if view.Recipients, err = g.recipientsOf(r.Context(), r.words, channels, notices...); err != nil {
 			return view, err
 		}
 	}

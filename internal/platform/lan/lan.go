@@ -60,6 +60,48 @@ func Check(addr netip.Addr) error {
 	return notPrivate.With(addr, ErrNotPrivate, what)
 }
 
+// special are prefixes of addresses that are no machine of the internet, though nothing in their form tells (RFC 6890, the registries of
+// IANA for special addresses).
+var special = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("192.88.99.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("3fff::/20"),
+}
+
+// Of IPv6, internet is what is given to machines of the internet, and translated holds an IPv4 address in its last four bytes (RFC 6052).
+var (
+	internet   = netip.MustParsePrefix("2000::/3")
+	translated = netip.MustParsePrefix("64:ff9b::/96")
+)
+
+// IsOutside reports whether addr is a machine of the internet, and none of the networks that this machine stands in: near are the
+// addresses of its interfaces with their networks, for with IPv6 a machine of the home network has a public address, too.
+func IsOutside(addr netip.Addr, near []netip.Prefix) bool {
+	addr = addr.Unmap()
+	if translated.Contains(addr) {
+		whole := addr.As16()
+		addr = netip.AddrFrom4([4]byte(whole[12:]))
+	}
+	switch {
+	case !addr.IsValid(), addr.Zone() != "", Forbidden(addr), addr.IsLoopback(), addr.IsPrivate(), shared.Contains(addr), addr.Is6() && !internet.Contains(addr):
+		return false
+	}
+	holds := func(network netip.Prefix) bool { return network.Contains(addr) }
+	return !slices.ContainsFunc(special, holds) && !slices.ContainsFunc(near, holds)
+}
+
+// Near are the addresses of this machine's interfaces with their networks.
+func Near() ([]netip.Prefix, error) {
+	all, err := net.InterfaceAddrs()
+	var near []netip.Prefix
+	for _, one := range all {
+		if prefix, err := netip.ParsePrefix(one.String()); err == nil {
+			near = append(near, netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()).Masked())
+		}
+	}
+	return near, err
+}
+
 // homeDomains end the names that only a home network gives out. Anybody may register a name below
 // box; fritz.box belongs to the maker of the routers that call themselves so.
 var homeDomains = []string{".localhost", ".local", ".lan", ".home", ".internal", ".home.arpa", ".fritz.box"}

@@ -87,3 +87,25 @@ func TestIsHome(t *testing.T) {
 		}
 	}
 }
+
+func TestIsOutside(t *testing.T) {
+	near := []netip.Prefix{netip.MustParsePrefix("2606:4700:1:2::/64"), netip.MustParsePrefix("93.184.216.0/24")}
+	for text, outside := range map[string]bool{
+		"1.1.1.1": true, "8.8.8.8": true, "2606:4700:4700::1111": true, "::ffff:1.1.1.1": true, "64:ff9b::101:101": true,
+		"127.0.0.1": false, "10.0.0.1": false, "172.16.3.4": false, "192.168.1.5": false, "100.64.0.1": false, "169.254.169.254": false, "0.0.0.0": false, "0.1.2.3": false,
+		"192.0.0.192": false, "192.0.2.1": false, "198.18.0.1": false, "203.0.113.9": false, "224.0.0.1": false, "240.0.0.1": false, "255.255.255.255": false,
+		"::": false, "::1": false, "fe80::1": false, "fe80::1%eth0": false, "fd00::1": false, "ff02::1": false, "::ffff:192.168.1.5": false, "64:ff9b::c0a8:105": false, "64:ff9b:1::1": false,
+		"2001:db8::1": false, "2002:c0a8:105::1": false, "2001::1": false, "::192.168.1.5": false, "2606:4700:1:2::5": false, "93.184.216.34": false,
+	} {
+		if got := lan.IsOutside(netip.MustParseAddr(text), near); got != outside {
+			t.Errorf("%s is outside: %t", text, got)
+		}
+	}
+	if lan.IsOutside(netip.Addr{}, nil) {
+		t.Error("no address is outside")
+	}
+	here, err := lan.Near()
+	if err != nil || len(here) == 0 {
+		t.Errorf("the networks of this machine: %v, %v", here, err)
+	}
+}

@@ -213,6 +213,7 @@ type Notification struct {
 	Language    string        // "en" or "zh-CN"
 	AiringCron  string        // as ParseStandard of go-cron reads it; "" = never
 	SilentAfter time.Duration // how long a source may be silent until that is told; 0 = for ever
+	PeopleHome  bool          // whether people may have messages sent to the home network
 }
 
 // LLM is the section [llm]: the service that writes summaries.

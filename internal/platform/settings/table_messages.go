@@ -20,6 +20,11 @@ func notificationSection(s *Notification) section {
 				label: "A source is silent after", labelZH: "来源静默的天数",
 				help: "Days without an event after which a source that used to send some counts as silent. 0 means never.",
 				zh:   "原本有事件的来源连续多少天没有事件后视为静默。0 表示从不。"},
+			{name: "people_home_network", at: &s.PeopleHome, standard: false,
+				label: "People send to the home network", labelZH: "成员可发送到内网",
+				help: "Let channels of people who sign in by themselves send to addresses of the home network, and through the proxy. Without it " +
+					"they reach the internet alone, directly.",
+				zh: "允许自己登录的成员的渠道发送到内网地址，并使用代理。不启用时只能直接发送到互联网。"},
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify/channel"
 )
@@ -20,7 +21,8 @@ import (
 var (
 	// ErrNotFound is returned when no channel, rule, notice or delivery has the id asked for.
 	// ErrFull is returned for one channel or rule more than there may be.
-	ErrFull = tooManyRules.With(maxChannels, maxRules)
+	ErrFull    = tooManyRules.With(maxChannels, maxRules)
+	errOwnFull = tooManyRules.With(maxOwnChannels, maxOwnRules)
 	// ErrNotFailed is returned by Resend for a delivery that did not fail.
 	// ErrOff is returned by Resend when the channel of the delivery is switched off.
 )
@@ -29,13 +31,18 @@ var (
 const (
 	maxChannels = 50
 	maxRules    = 100
-	maxName     = 100
-	maxConfig   = 64 << 10
+	// Of one person.
+	maxOwnChannels = 5
+	maxOwnRules    = 10
+	maxName        = 100
+	maxConfig      = 64 << 10
 )
 
 // Channel is a place that messages are sent to.
 type Channel struct {
-	ID      int64
+	ID int64
+	// Person is whose it is, who alone is told by it; 0 is the owner.
+	Person  int64
 	Type    channel.Type
 	Name    string
 	Enabled bool
@@ -68,14 +75,14 @@ func channelPlace(id int64) string {
 	return "notification_channels/config/" + strconv.FormatInt(id, 10)
 }
 
-const channelColumns = `id, type, name, enabled, config, version, paused, last_error, last_error_at, last_sent_at, failures, retry_at, dropped, created_at, updated_at`
+const channelColumns = `id, COALESCE(person_id, 0), type, name, enabled, config, version, paused, last_error, last_error_at, last_sent_at, failures, retry_at, dropped, created_at, updated_at`
 
 // scanChannel reads channelColumns, and more after them.
 func (n *Notifier) scanChannel(row db.Row, more ...any) (Channel, error) {
 	var c Channel
 	var sealed string
 	var lastError, lastSent, retry, created, updated int64
-	err := row.Scan(append([]any{&c.ID, &c.Type, &c.Name, &c.Enabled, &sealed, &c.version, &c.Paused, &c.LastError, &lastError, &lastSent, &c.failures, &retry, &c.dropped, &created, &updated}, more...)...)
+	err := row.Scan(append([]any{&c.ID, &c.Person, &c.Type, &c.Name, &c.Enabled, &sealed, &c.version, &c.Paused, &c.LastError, &lastError, &lastSent, &c.failures, &retry, &c.dropped, &created, &updated}, more...)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Channel{}, ErrNotFound
 	}
@@ -110,34 +117,40 @@ func timeOrZero(ms int64) time.Time {
 
 const waitingOf = `(SELECT COUNT(*) FROM deliveries WHERE channel_id = notification_channels.id AND state = 'waiting')`
 
-// Channels lists all channels, the oldest first.
+// Channels lists all channels of who asks, the oldest first.
 func (n *Notifier) Channels(ctx context.Context) ([]Channel, error) {
+	own, whose := scope.Owned(ctx, "person_id")
 	return db.All(ctx, n.DB.Read(), "list the notification channels", n.scanWithWaiting,
-		`SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels ORDER BY id`)
+		`SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels WHERE `+own+` ORDER BY id`, whose...)
 }
 
-// Channel is the channel with id, or ErrNotFound.
+// Channel is the channel with id, if it belongs to who asks, or ErrNotFound.
 func (n *Notifier) Channel(ctx context.Context, id int64) (Channel, error) {
-	return n.scanWithWaiting(n.DB.Read().QueryRowContext(ctx, `SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels WHERE id = ?`, id))
+	own, whose := scope.Owned(ctx, "person_id")
+	return n.scanWithWaiting(n.DB.Read().QueryRowContext(ctx, `SELECT `+channelColumns+`, `+waitingOf+` FROM notification_channels WHERE id = ? AND `+own,
+		append([]any{id}, whose...)...))
 }
 
-// CreateChannel adds a channel by its type, name, whether it is enabled, and config. It returns a *reason.FieldError for what
-// cannot work, and ErrFull.
+// CreateChannel adds a channel of who asks by its type, name, whether it is enabled, and config. A person's first one comes with the
+// first rule. It returns a *reason.FieldError for what cannot work, and ErrFull.
 func (n *Notifier) CreateChannel(ctx context.Context, c Channel) (Channel, error) {
+	c.Person = scope.From(ctx).Person()
 	if err := n.checkChannel(&c); err != nil {
 		return Channel{}, err
 	}
 	err := n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var count int
-		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM notification_channels`).Scan(&count); err != nil {
-			return fmt.Errorf("count the notification channels: %w", err)
+		count, err := roomFor(ctx, tx, "notification_channels", maxChannels, maxOwnChannels)
+		if err != nil {
+			return err
 		}
-		if count >= maxChannels {
-			return ErrFull
+		if count == 0 && c.Person != 0 {
+			if err := beginRules(ctx, tx); err != nil {
+				return err
+			}
 		}
 		now := time.Now().UnixMilli()
-		err := tx.QueryRowContext(ctx, `INSERT INTO notification_channels (type, name, enabled, version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			c.Type, c.Name, c.Enabled, now, now, now).Scan(&c.ID) // the version is the time, for the id of a deleted channel may come again
+		err = tx.QueryRowContext(ctx, `INSERT INTO notification_channels (person_id, type, name, enabled, version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			personColumn(ctx), c.Type, c.Name, c.Enabled, now, now, now).Scan(&c.ID) // the version is the time, for the id of a deleted channel may come again
 		if err != nil {
 			return fmt.Errorf("store a notification channel: %w", err)
 		}
@@ -160,15 +173,16 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 	if err != nil {
 		return Channel{}, err
 	}
-	c.Type = old.Type
+	c.Type, c.Person = old.Type, old.Person
 	if err := n.checkChannel(&c); err != nil {
 		return Channel{}, err
 	}
 	n.mask(c.ID, old, c)
 	sealed := n.Box.Seal(c.Config.Reveal(), channelPlace(c.ID))
+	own, whose := scope.Owned(ctx, "person_id")
 	err = n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `UPDATE notification_channels SET name = ?, enabled = ?, config = ?, version = version + 1, paused = '', last_error = '',
-			last_error_at = 0, failures = 0, retry_at = 0, updated_at = ? WHERE id = ?`, c.Name, c.Enabled, sealed, time.Now().UnixMilli(), c.ID)
+			last_error_at = 0, failures = 0, retry_at = 0, updated_at = ? WHERE id = ? AND `+own, append([]any{c.Name, c.Enabled, sealed, time.Now().UnixMilli(), c.ID}, whose...)...)
 		if err != nil {
 			return fmt.Errorf("store notification channel %d: %w", c.ID, err)
 		}
@@ -187,7 +201,8 @@ func (n *Notifier) UpdateChannel(ctx context.Context, c Channel) (Channel, error
 // so no more; one that named no other is switched off, for without names it would be for all. It returns ErrNotFound.
 func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
 	return n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `DELETE FROM notification_channels WHERE id = ?`, id)
+		own, whose := scope.Owned(ctx, "person_id")
+		result, err := tx.ExecContext(ctx, `DELETE FROM notification_channels WHERE id = ? AND `+own, append([]any{id}, whose...)...)
 		if err != nil {
 			return fmt.Errorf("delete notification channel %d: %w", id, err)
 		}
@@ -196,6 +211,29 @@ func (n *Notifier) DeleteChannel(ctx context.Context, id int64) error {
 		}
 		return forgetChannel(ctx, tx, id)
 	})
+}
+
+// roomFor counts the rows of who asks in a table, and returns ErrFull, or the same for a person, where there may be no more.
+func roomFor(ctx context.Context, tx *sql.Tx, table string, most, mostOwn int) (count int, err error) {
+	own, whose := scope.Owned(ctx, "person_id")
+	if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM `+table+` WHERE `+own, whose...).Scan(&count); err != nil {
+		return 0, fmt.Errorf("count the rows of %s: %w", table, err)
+	}
+	switch whole := scope.From(ctx).Whole(); {
+	case whole && count >= most:
+		return count, ErrFull
+	case !whole && count >= mostOwn:
+		return count, errOwnFull
+	}
+	return count, nil
+}
+
+// personColumn is what the column of a new row is that says whose it is.
+func personColumn(ctx context.Context) any {
+	if s := scope.From(ctx); !s.Whole() {
+		return s.Person()
+	}
+	return nil
 }
 
 func oneRow(result sql.Result) error {
@@ -244,14 +282,21 @@ func (n *Notifier) mask(id int64, configs ...Channel) {
 	n.Masker.Hold(channelPlace(id), secrets...)
 }
 
-// OpenWith is an Open of Config that sends with tools.
-func OpenWith(tools *channel.Tools) func(Channel) (channel.Sender, error) {
+// OpenWith is an Open of Config that sends with tools, and what is a person's with others.
+func OpenWith(tools, ofPeople *channel.Tools) func(Channel) (channel.Sender, error) {
 	return func(c Channel) (channel.Sender, error) {
+		with := tools
+		if c.Person != 0 {
+			with = ofPeople
+		}
 		config, err := channel.Read(c.Type, c.Config.Reveal())
 		if err != nil {
 			return nil, err
 		}
-		return config.Open(tools), nil
+		if err := with.Check(config); err != nil {
+			return nil, err
+		}
+		return config.Open(with), nil
 	}
 }
 

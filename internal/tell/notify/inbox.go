@@ -38,6 +38,8 @@ type Entry struct {
 	Times    int
 	Replaced bool
 	OverAt   time.Time
+	// toPerson is set for one that is sent to a person, who may not see every page.
+	toPerson bool
 }
 
 // Filter selects entries for List; zero fields do not restrict.

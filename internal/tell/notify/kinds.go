@@ -214,6 +214,17 @@ var kinds = []KindInfo{
 // hasMatter reports whether a notice stands for its matter, until that is settled or comes up again.
 func (k KindInfo) hasMatter() bool { return k.Severity >= Warning || k.matter }
 
+// OfAccount reports whether its notices are about an account, and so can be a person's.
+func (k KindInfo) OfAccount() bool {
+	switch k.Kind {
+	case RequestReceived, NoAccount:
+		return false
+	case ListShrunk, UnwatchedAsks, AiringToday:
+		return true
+	}
+	return k.Group == Events || k.Group == Matching || k.Group == Accounts
+}
+
 // Kinds are all kinds, in the order people see them.
 func Kinds() []KindInfo { return slices.Clone(kinds) }
 

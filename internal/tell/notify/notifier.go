@@ -18,12 +18,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/metrics"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify/channel"
 )
@@ -63,19 +66,43 @@ type Notifier struct {
 	woken   chan struct{} // has room for one
 	mu      sync.Mutex    // guards what follows
 	outlets map[int64]*outlet
-	states  map[string]string // what Once knows to be stored
+	states  map[string]string       // what Once knows to be stored
+	tries   map[int64]*rate.Limiter // of people, by what they try by hand
 }
 
 // standing is what AddTx needs to know of rules and channels. It never changes.
 type standing struct {
-	rules []Rule         // enabled ones, in the order of their ids
-	known map[int64]Rule // the same by id
-	all   []int64        // the ids of the enabled channels, in order
+	of    map[int64]*standingOf // by person; 0 is the owner
+	known map[int64]Rule        // the enabled rules by id
+	// people has the kinds that rules of people tell, and with the empty one every kind.
+	people map[Kind]bool
+}
+
+// standingOf is what one person has, or the owner.
+type standingOf struct {
+	rules []Rule  // enabled ones, in the order of their ids
+	all   []int64 // the ids of the enabled channels, in order
+}
+
+// whose is what somebody has.
+func (s *standing) whose(person int64) *standingOf {
+	if own := s.of[person]; own != nil {
+		return own
+	}
+	return &standingOf{}
+}
+
+// add is what somebody has, to add to it.
+func (s *standing) add(person int64) *standingOf {
+	if s.of[person] == nil {
+		s.of[person] = &standingOf{}
+	}
+	return s.of[person]
 }
 
 // New is a Notifier over what the database holds.
 func New(ctx context.Context, c Config) (*Notifier, error) {
-	n := &Notifier{Config: c, woken: make(chan struct{}, 1), outlets: map[int64]*outlet{}, states: map[string]string{}}
+	n := &Notifier{Config: c, woken: make(chan struct{}, 1), outlets: map[int64]*outlet{}, states: map[string]string{}, tries: map[int64]*rate.Limiter{}}
 	if err := n.renew(ctx); err != nil {
 		return nil, err
 	}
@@ -96,7 +123,7 @@ func (n *Notifier) change(ctx context.Context, fn func(ctx context.Context, tx *
 
 // renew reads rules and channels anew, and has what is secret in them masked.
 func (n *Notifier) renew(ctx context.Context) error {
-	rules, err := n.Rules(ctx)
+	rules, err := listRules(ctx, n.DB.Read(), `1 = 1`)
 	if err != nil {
 		return err
 	}
@@ -105,12 +132,13 @@ func (n *Notifier) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &standing{known: map[int64]Rule{}}
+	s := &standing{of: map[int64]*standingOf{}, known: map[int64]Rule{}, people: map[Kind]bool{}}
 	gone := n.masked
 	n.masked = map[int64]bool{}
 	for _, c := range channels {
 		if c.Enabled {
-			s.all = append(s.all, c.ID)
+			own := s.add(c.Person)
+			own.all = append(own.all, c.ID)
 		}
 		n.mask(c.ID, c)
 		n.masked[c.ID] = true
@@ -124,8 +152,19 @@ func (n *Notifier) renew(ctx context.Context) error {
 	}
 	for _, r := range rules {
 		if r.Enabled {
-			s.rules = append(s.rules, r)
-			s.known[r.ID] = r
+			own := s.add(r.person)
+			own.rules, s.known[r.ID] = append(own.rules, r), r
+		}
+	}
+	for _, r := range s.known {
+		switch {
+		case r.person == 0 || len(s.whose(r.person).channelsOf(r)) == 0:
+		case len(r.Kinds) == 0:
+			s.people[""] = true
+		default:
+			for _, kind := range r.Kinds {
+				s.people[kind] = true
+			}
 		}
 	}
 	n.current.Store(s)
@@ -194,7 +233,7 @@ const (
 
 // storeNotices adds notices to the inbox, in one statement. One of a matter comes alone. If ids are wanted, they are in the order of the
 // notices; else the statement waits for nothing, and goes to the database with what comes after it.
-func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool, now time.Time) (ids []int64, err error) {
+func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool, now time.Time) (ids []stored, err error) {
 	var args []any
 	for _, notice := range notices {
 		kind, known := byKind[notice.Kind]
@@ -228,10 +267,14 @@ func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool
 		}
 		return nil, nil
 	}
-	ids, err = db.Values[int64](ctx, tx, "store notices", insert+` RETURNING id`, args...)
-	slices.Sort(ids) // RETURNING has no order, and rows get their ids in theirs
+	ids, err = db.All(ctx, tx, "store notices", func(row db.Row) (one stored, err error) { return one, row.Scan(&one.id, &one.person) },
+		insert+` RETURNING id, COALESCE(person_id, 0)`, args...)
+	slices.SortFunc(ids, func(a, b stored) int { return cmp.Compare(a.id, b.id) }) // RETURNING has no order, and rows get their ids in theirs
 	return ids, err
 }
+
+// stored is a notice that was stored, and whose it is; 0 is the owner.
+type stored struct{ id, person int64 }
 
 // open selects the notice that stands for a matter that is not settled.
 const open = ` matter <> '' AND replaced = 0 AND over_at = 0`
@@ -308,23 +351,37 @@ func cut(text string, most int) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 }
 
-// goesOut reports whether route may tell somebody of a notice.
+// goesOut reports whether a notice may be for a channel; whose it is, the database knows.
 func (s *standing) goesOut(notice Notice) bool {
-	return len(notice.Channels) > 0 || slices.ContainsFunc(s.rules, func(r Rule) bool { return r.passes(notice) && len(s.channelsOf(r)) > 0 })
+	return len(notice.Channels) > 0 || s.whose(0).tells(notice) || notice.accountOfPerson() != 0 && (s.people[""] || s.people[notice.Kind])
 }
 
-// route stores what of a notice is to go out.
-func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notice, now time.Time) error {
+// tells reports whether a rule tells a notice to a channel.
+func (s *standingOf) tells(notice Notice) bool {
+	return slices.ContainsFunc(s.rules, func(r Rule) bool { return r.passes(notice) && len(s.channelsOf(r)) > 0 })
+}
+
+// route stores what of a notice is to go out: to the owner's channels, and to those of the person whose it is.
+func (s *standing) route(ctx context.Context, tx *sql.Tx, to stored, notice Notice, now time.Time) error {
 	if len(notice.Channels) > 0 {
-		return deliver(ctx, tx, id, 0, s.enabled(notice.Channels), now)
+		return deliver(ctx, tx, to.id, 0, s.whose(0).enabled(notice.Channels), now)
 	}
+	err := s.whose(0).route(ctx, tx, to, notice, now)
+	if err == nil && to.person != 0 {
+		err = s.whose(to.person).route(ctx, tx, to, notice, now)
+	}
+	return err
+}
+
+// route stores what of a notice goes out by the rules of one person, or of the owner.
+func (s *standingOf) route(ctx context.Context, tx *sql.Tx, to stored, notice Notice, now time.Time) error {
 	var taken []int64
 	for _, r := range s.inOrder(notice, now) {
 		channels := s.channelsOf(r)
-		if len(channels) == 0 {
+		if len(channels) == 0 || r.OwnOnly && r.person != to.person {
 			continue // nobody is told, so no cooldown begins
 		}
-		fresh, err := cool(ctx, tx, r, notice, id, now)
+		fresh, err := cool(ctx, tx, r, notice, to.id, now)
 		if err != nil {
 			return err
 		}
@@ -332,7 +389,7 @@ func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notic
 			continue
 		}
 		others := slices.DeleteFunc(slices.Clone(channels), func(id int64) bool { return slices.Contains(taken, id) })
-		if err := deliver(ctx, tx, id, r.ID, others, now); err != nil {
+		if err := deliver(ctx, tx, to.id, r.ID, others, now); err != nil {
 			return err
 		}
 		taken = append(taken, others...)
@@ -340,10 +397,10 @@ func (s *standing) route(ctx context.Context, tx *sql.Tx, id int64, notice Notic
 	return nil
 }
 
-// Reaches are the ids of the channels that a notice goes to as rules and channels stand now, cooldowns apart; none
+// Reaches are the ids of the channels of who asks that a notice goes to as rules and channels stand now, cooldowns apart; none
 // means that it stands in the inbox alone.
-func (n *Notifier) Reaches(notice Notice) []int64 {
-	s := n.current.Load()
+func (n *Notifier) Reaches(ctx context.Context, notice Notice) []int64 {
+	s := n.current.Load().whose(scope.From(ctx).Person())
 	if len(notice.Channels) > 0 {
 		return s.enabled(notice.Channels)
 	}
@@ -357,7 +414,7 @@ func (n *Notifier) Reaches(notice Notice) []int64 {
 }
 
 // channelsOf are the enabled channels of a rule.
-func (s *standing) channelsOf(r Rule) []int64 {
+func (s *standingOf) channelsOf(r Rule) []int64 {
 	if len(r.Channels) == 0 {
 		return s.all
 	}
@@ -365,7 +422,7 @@ func (s *standing) channelsOf(r Rule) []int64 {
 }
 
 // enabled are those of channels that are, each once.
-func (s *standing) enabled(channels []int64) []int64 {
+func (s *standingOf) enabled(channels []int64) []int64 {
 	var on []int64
 	for _, id := range channels {
 		if slices.Contains(s.all, id) && !slices.Contains(on, id) {
@@ -376,7 +433,7 @@ func (s *standing) enabled(channels []int64) []int64 {
 }
 
 // inOrder are the rules that tell a notice, those first that tell it now. A channel gets a notice by the first of them.
-func (s *standing) inOrder(notice Notice, now time.Time) []Rule {
+func (s *standingOf) inOrder(notice Notice, now time.Time) []Rule {
 	var passing []Rule
 	for _, r := range s.rules {
 		if r.passes(notice) {

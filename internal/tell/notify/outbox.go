@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -54,18 +55,38 @@ func (n *Notifier) Deliveries(ctx context.Context, noticeID int64) ([]Delivery, 
 		FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.notice_id = ? AND `+whose+` ORDER BY d.id`, append([]any{noticeID}, args...)...)
 }
 
+// Resendable returns ErrNotFound unless there is a delivery of a notice to a channel that both are of who asks.
+func (n *Notifier) Resendable(ctx context.Context, deliveryID int64) error {
+	_, _, err := n.delivery(ctx, n.DB.Read(), deliveryID)
+	return err
+}
+
+// delivery is how a delivery of who asks stands, and whether its channel is enabled.
+func (n *Notifier) delivery(ctx context.Context, from db.Querier, id int64) (state State, enabled bool, err error) {
+	own, whose := scope.Owned(ctx, "c.person_id")
+	reached, more := within(ctx)
+	err = from.QueryRowContext(ctx, `SELECT d.state, c.enabled FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id JOIN notices ON notices.id = d.notice_id
+		WHERE d.id = ? AND `+own+` AND `+reached, slices.Concat([]any{id}, whose, more)...).Scan(&state, &enabled)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		err = ErrNotFound
+	case err != nil:
+		err = fmt.Errorf("read delivery %d: %w", id, err)
+	}
+	return state, enabled, err
+}
+
 // Resend sends a delivery again that failed, was dropped, or may not have arrived: by a message of its own, whatever
-// the rules say now. It returns ErrNotFound, ErrNotFailed or ErrOff.
+// the rules say now. It returns ErrNotFound, ErrNotFailed or ErrOff, or to a person who does so too often errTooOften.
 func (n *Notifier) Resend(ctx context.Context, deliveryID int64) error {
+	if err := n.mayTry(ctx, 1); err != nil {
+		return err
+	}
 	err := n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var state State
-		var enabled bool
-		err := tx.QueryRowContext(ctx, `SELECT d.state, c.enabled FROM deliveries d JOIN notification_channels c ON c.id = d.channel_id WHERE d.id = ?`, deliveryID).Scan(&state, &enabled)
+		state, enabled, err := n.delivery(ctx, tx, deliveryID)
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return ErrNotFound
 		case err != nil:
-			return fmt.Errorf("read delivery %d: %w", deliveryID, err)
+			return err
 		case state != Failed && state != Unsure && state != Dropped:
 			return ErrNotFailed
 		case !enabled:
@@ -83,6 +104,24 @@ func (n *Notifier) Resend(ctx context.Context, deliveryID int64) error {
 		n.Wake()
 	}
 	return err
+}
+
+// dropForeign drops what waits for the channel of a person and is not theirs any more: their account was given to somebody else, or they
+// sign in no more.
+func (n *Notifier) dropForeign(ctx context.Context, c Channel) error {
+	if c.Person == 0 {
+		return nil
+	}
+	theirs, args := within(scope.In(ctx, scope.Of(c.Person)))
+	foreign := ` FROM deliveries d JOIN notices ON notices.id = d.notice_id WHERE d.state = 'waiting' AND d.channel_id = ?
+		AND NOT (` + theirs + ` AND EXISTS (SELECT 1 FROM people WHERE people.id = ? AND people.role = 'person'))`
+	args = slices.Concat([]any{c.ID}, args, []any{c.Person})
+	var some bool
+	if err := n.DB.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1`+foreign+`)`, args...).Scan(&some); err != nil || !some {
+		return err
+	}
+	return n.exec(ctx, `UPDATE deliveries SET state = 'dropped', problem = ?, updated_at = ? WHERE id IN (SELECT d.id`+foreign+`)`,
+		append([]any{notYours.With(), time.Now().UnixMilli()}, args...)...)
 }
 
 // FreeTx makes unsure what dead incarnations had begun to send and not ended, within tx: it may have arrived.

@@ -11,6 +11,7 @@ var (
 		"只有发送失败、被丢弃或可能未送达的消息才能重新发送").Was("notify_only_what_failed_dropped_or").For(reason.Conflict)
 	// ErrOff is returned by Resend when the channel of the delivery is switched off.
 	ErrOff       = reason.New("notify_channel_off", "the channel is switched off: switch it on first", "该渠道已停用：请先启用").Was("notify_channel_switched_off_switch_first").For(reason.Conflict)
+	errTooOften  = reason.New("notify_too_often", "too many tries: wait a few minutes", "尝试次数过多：请等几分钟").For(reason.TooMany)
 	tooManyRules = reason.New("notify_full", "at most {max_channels} channels and {max_rules} rules are possible: remove one that you do not need",
 		"最多 {max_channels} 个渠道和 {max_rules} 条规则：请先删除不需要的").Was("notify_may_most_channels_rules_remove").For(reason.Conflict)
 )
@@ -19,6 +20,7 @@ var (
 var (
 	channelSwitchedOff = reason.New("notify_channel_switched_off", "the channel was switched off", "该渠道已停用")
 	tooManyWaited      = reason.New("notify_too_many_waited", "more than {max_waiting} messages waited for the channel", "等待该渠道的消息超过 {max_waiting} 条").Was("notify_more_notices_waited_channel")
+	notYours           = reason.New("notify_not_yours", "it is about an account that is not yours any more", "它涉及的账号已不属于你")
 	receiverSilent     = reason.New("notify_receiver_silent", "the receiver did not answer within {time}", "接收方在 {time} 内没有回应")
 	triedForThreeDays  = reason.New("notify_tried_long", "tried for three days without success: {problem}", "已尝试三天仍未成功：{problem}")
 	ruleGone           = reason.New("notify_rule_gone", "its rule was switched off or removed", "所属规则已停用或删除")

@@ -23,7 +23,7 @@ func TestAnotherReplicaTellsByNewRulesAndMasksNewSecrets(t *testing.T) {
 	must(t, err)
 	refresh()
 	notice := notify.Notice{Kind: notify.Marked}
-	if to := other.Reaches(notice); len(to) != 1 || to[0] != c.ID {
+	if to := other.Reaches(t.Context(), notice); len(to) != 1 || to[0] != c.ID {
 		t.Errorf("with the rule it reaches %v", to)
 	}
 	if got := other.masker.Mask("to the-secret-of-phone"); got != "to ***" {
@@ -36,7 +36,7 @@ func TestAnotherReplicaTellsByNewRulesAndMasksNewSecrets(t *testing.T) {
 	_, err = mine.UpdateChannel(t.Context(), c)
 	must(t, err)
 	refresh()
-	if to := other.Reaches(notice); len(to) != 0 {
+	if to := other.Reaches(t.Context(), notice); len(to) != 0 {
 		t.Errorf("without it it reaches %v", to)
 	}
 	if got := other.masker.Mask("to the-new-secret"); got != "to ***" {
@@ -44,7 +44,7 @@ func TestAnotherReplicaTellsByNewRulesAndMasksNewSecrets(t *testing.T) {
 	}
 	must(t, mine.DeleteChannel(t.Context(), c.ID))
 	refresh()
-	if to := other.Reaches(notify.Notice{Kind: notify.Marked, Channels: []int64{c.ID}}); len(to) != 0 {
+	if to := other.Reaches(t.Context(), notify.Notice{Kind: notify.Marked, Channels: []int64{c.ID}}); len(to) != 0 {
 		t.Errorf("a channel that is gone is reached: %v", to)
 	}
 }

@@ -13,11 +13,14 @@ import (
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // Rule says what leaves the house, and where to. Without one nothing does.
 type Rule struct {
-	ID      int64  `json:"id"`
+	ID int64 `json:"id"`
+	// person is whose it is; 0 is the owner.
+	person  int64
 	Name    string `json:"name"`
 	Enabled bool   `json:"enabled"`
 	// Kinds are what it tells; empty is every kind.
@@ -36,6 +39,8 @@ type Rule struct {
 	QuietTo   string `json:"quiet_to"`
 	// Cooldown is how many seconds the same matter is not told again.
 	Cooldown int `json:"cooldown"`
+	// OwnOnly has a rule of the owner leave out what is a person's.
+	OwnOnly bool `json:"own_only" doc:"Whether it leaves out what is about the accounts of people who sign in by themselves; only rules of the owner meet that."`
 }
 
 // The bounds of a rule.
@@ -44,7 +49,9 @@ const (
 	maxTitle    = 500
 	maxText     = 8000
 	maxCooldown = 30 * 24 * 60 * 60
-	clock       = "15:04"
+	// firstCooldown is that of the first rule.
+	firstCooldown = 600
+	clock         = "15:04"
 )
 
 // passes reports whether the rule tells a notice, cooldown apart.
@@ -139,11 +146,12 @@ func tidy[T interface{ ~string | ~int64 }](list []T) []T {
 	return list
 }
 
-// checkChannels returns a *reason.FieldError when the rule names a channel that does not exist.
+// checkChannels returns a *reason.FieldError when the rule names a channel that who asks has not.
 func (r *Rule) checkChannels(ctx context.Context, tx *sql.Tx) error {
+	own, whose := scope.Owned(ctx, "person_id")
 	for _, id := range r.Channels {
 		var one int
-		err := tx.QueryRowContext(ctx, `SELECT 1 FROM notification_channels WHERE id = ?`, id).Scan(&one)
+		err := tx.QueryRowContext(ctx, `SELECT 1 FROM notification_channels WHERE id = ? AND `+own, append([]any{id}, whose...)...).Scan(&one)
 		if errors.Is(err, sql.ErrNoRows) {
 			return reason.At("channels", noChannel.With(id))
 		}
@@ -154,12 +162,12 @@ func (r *Rule) checkChannels(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-const ruleColumns = `id, name, enabled, kinds, users, channels, title, text, quiet_from, quiet_to, cooldown`
+const ruleColumns = `id, COALESCE(person_id, 0), name, enabled, kinds, users, channels, title, text, quiet_from, quiet_to, cooldown, own_only`
 
 func scanRule(row db.Row) (Rule, error) {
 	var r Rule
 	var kinds, users, channels []byte
-	err := row.Scan(&r.ID, &r.Name, &r.Enabled, &kinds, &users, &channels, &r.Title, &r.Text, &r.QuietFrom, &r.QuietTo, &r.Cooldown)
+	err := row.Scan(&r.ID, &r.person, &r.Name, &r.Enabled, &kinds, &users, &channels, &r.Title, &r.Text, &r.QuietFrom, &r.QuietTo, &r.Cooldown, &r.OwnOnly)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Rule{}, ErrNotFound
 	}
@@ -180,23 +188,28 @@ func (r Rule) values() ([]any, error) {
 	if err := errors.Join(err, err2, err3); err != nil {
 		return nil, fmt.Errorf("encode a notification rule: %w", err)
 	}
-	return []any{r.Name, r.Enabled, string(kinds), string(users), string(channels), r.Title, r.Text, r.QuietFrom, r.QuietTo, r.Cooldown}, nil
+	return []any{r.Name, r.Enabled, string(kinds), string(users), string(channels), r.Title, r.Text, r.QuietFrom, r.QuietTo, r.Cooldown, r.OwnOnly}, nil
 }
 
-func listRules(ctx context.Context, q db.Querier) ([]Rule, error) {
-	return db.All(ctx, q, "list the notification rules", scanRule, `SELECT `+ruleColumns+` FROM notification_rules ORDER BY id`)
+func listRules(ctx context.Context, q db.Querier, where string, args ...any) ([]Rule, error) {
+	return db.All(ctx, q, "list the notification rules", scanRule, `SELECT `+ruleColumns+` FROM notification_rules WHERE `+where+` ORDER BY id`, args...)
 }
 
-// Rules lists all rules, the oldest first.
-func (n *Notifier) Rules(ctx context.Context) ([]Rule, error) { return listRules(ctx, n.DB.Read()) }
+// Rules lists all rules of who asks, the oldest first.
+func (n *Notifier) Rules(ctx context.Context) ([]Rule, error) {
+	own, whose := scope.Owned(ctx, "person_id")
+	return listRules(ctx, n.DB.Read(), own, whose...)
+}
 
-// Rule is the rule with id, or ErrNotFound.
+// Rule is the rule with id, if it belongs to who asks, or ErrNotFound.
 func (n *Notifier) Rule(ctx context.Context, id int64) (Rule, error) {
-	return scanRule(n.DB.Read().QueryRowContext(ctx, `SELECT `+ruleColumns+` FROM notification_rules WHERE id = ?`, id))
+	own, whose := scope.Owned(ctx, "person_id")
+	return scanRule(n.DB.Read().QueryRowContext(ctx, `SELECT `+ruleColumns+` FROM notification_rules WHERE id = ? AND `+own, append([]any{id}, whose...)...))
 }
 
-// CreateRule adds a rule. It returns a *reason.FieldError for one that cannot work, and ErrFull.
+// CreateRule adds a rule of who asks. It returns a *reason.FieldError for one that cannot work, and ErrFull.
 func (n *Notifier) CreateRule(ctx context.Context, r Rule) (Rule, error) {
+	r.OwnOnly = r.OwnOnly && scope.From(ctx).Whole()
 	if err := r.check(); err != nil {
 		return Rule{}, err
 	}
@@ -204,30 +217,49 @@ func (n *Notifier) CreateRule(ctx context.Context, r Rule) (Rule, error) {
 		if err := r.checkChannels(ctx, tx); err != nil {
 			return err
 		}
-		var count int
-		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM notification_rules`).Scan(&count); err != nil {
-			return fmt.Errorf("count the notification rules: %w", err)
-		}
-		if count >= maxRules {
-			return ErrFull
-		}
-		values, err := r.values()
-		if err != nil {
+		if _, err := roomFor(ctx, tx, "notification_rules", maxRules, maxOwnRules); err != nil {
 			return err
 		}
-		err = tx.QueryRowContext(ctx, `INSERT INTO notification_rules (name, enabled, kinds, users, channels, title, text, quiet_from, quiet_to, cooldown)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, values...).Scan(&r.ID)
-		if err != nil {
-			return fmt.Errorf("store a notification rule: %w", err)
-		}
-		return nil
+		return r.insert(ctx, tx)
 	})
 	return r, err
+}
+
+// insert stores a new rule of who asks.
+func (r *Rule) insert(ctx context.Context, tx *sql.Tx) error {
+	values, err := r.values()
+	if err != nil {
+		return err
+	}
+	err = tx.QueryRowContext(ctx, `INSERT INTO notification_rules (person_id, name, enabled, kinds, users, channels, title, text, quiet_from, quiet_to, cooldown, own_only)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`, append([]any{personColumn(ctx)}, values...)...).Scan(&r.ID)
+	if err != nil {
+		return fmt.Errorf("store a notification rule: %w", err)
+	}
+	return nil
+}
+
+// beginRules gives who asks the first rule, unless there is one already.
+func beginRules(ctx context.Context, tx *sql.Tx) error {
+	if count, err := roomFor(ctx, tx, "notification_rules", maxRules, maxOwnRules); err != nil || count > 0 {
+		return err
+	}
+	first := Rule{Name: FirstRule.Error(), Enabled: true, Cooldown: firstCooldown}
+	for _, k := range kinds {
+		if k.First && k.OfAccount() {
+			first.Kinds = append(first.Kinds, k.Kind)
+		}
+	}
+	if err := first.check(); err != nil {
+		return err
+	}
+	return first.insert(ctx, tx)
 }
 
 // UpdateRule replaces the rule with r.ID. What waits for one that is switched off is dropped. It returns a *reason.FieldError
 // or ErrNotFound.
 func (n *Notifier) UpdateRule(ctx context.Context, r Rule) (Rule, error) {
+	r.OwnOnly = r.OwnOnly && scope.From(ctx).Whole()
 	if err := r.check(); err != nil {
 		return Rule{}, err
 	}
@@ -245,8 +277,9 @@ func storeRule(ctx context.Context, tx *sql.Tx, r Rule) error {
 	if err != nil {
 		return err
 	}
+	own, whose := scope.Owned(ctx, "person_id")
 	result, err := tx.ExecContext(ctx, `UPDATE notification_rules SET name = ?, enabled = ?, kinds = ?, users = ?, channels = ?, title = ?, text = ?,
-		quiet_from = ?, quiet_to = ?, cooldown = ? WHERE id = ?`, append(values, r.ID)...)
+		quiet_from = ?, quiet_to = ?, cooldown = ?, own_only = ? WHERE id = ? AND `+own, slices.Concat(values, []any{r.ID}, whose)...)
 	if err != nil {
 		return fmt.Errorf("store notification rule %d: %w", r.ID, err)
 	}
@@ -256,7 +289,8 @@ func storeRule(ctx context.Context, tx *sql.Tx, r Rule) error {
 // DeleteRule removes a rule; what waits for it is dropped. It returns ErrNotFound.
 func (n *Notifier) DeleteRule(ctx context.Context, id int64) error {
 	return n.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `DELETE FROM notification_rules WHERE id = ?`, id)
+		own, whose := scope.Owned(ctx, "person_id")
+		result, err := tx.ExecContext(ctx, `DELETE FROM notification_rules WHERE id = ? AND `+own, append([]any{id}, whose...)...)
 		if err != nil {
 			return fmt.Errorf("delete notification rule %d: %w", id, err)
 		}
@@ -272,7 +306,8 @@ func (n *Notifier) DeleteRule(ctx context.Context, id int64) error {
 
 // forgetChannel takes a channel out of all rules, and switches those off that are left without one.
 func forgetChannel(ctx context.Context, tx *sql.Tx, id int64) error {
-	rules, err := listRules(ctx, tx)
+	own, whose := scope.Owned(ctx, "person_id")
+	rules, err := listRules(ctx, tx, own, whose...)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestRulesDecideWhatLeaves(t *testing.T) {
 				_, err := r.UpdateRule(t.Context(), *c.rule)
 				must(t, err)
 			}
-			reaches := r.Reaches(c.notice)
+			reaches := r.Reaches(t.Context(), c.notice)
 			r.add(c.notice)
 			if got := strings.Join(r.routed(), " "); got != c.want || len(reaches) != len(r.routed()) {
 				t.Errorf("it goes to %q, want %q; it was said to reach %v", got, c.want, reaches)

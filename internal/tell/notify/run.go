@@ -162,6 +162,9 @@ func (n *Notifier) startSends(ctx context.Context, start func(*outlet, Channel, 
 
 // next is what a channel sends now, or nil and how long that takes.
 func (n *Notifier) next(ctx context.Context, o *outlet, c Channel) (*group, time.Duration, error) {
+	if err := n.dropForeign(ctx, c); err != nil {
+		return nil, 0, err
+	}
 	groups, err := n.groups(ctx, c.ID)
 	if err != nil {
 		return nil, 0, err

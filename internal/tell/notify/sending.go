@@ -95,6 +95,7 @@ func (p *parcel) load(ctx context.Context, tx *sql.Tx, g group) (last int64, old
 			oldest, p.tries, p.since = time.UnixMilli(created), tries+1, timeOrZero(tried)
 			p.first = last
 		}
+		e.toPerson = p.channel.Person != 0
 		p.entries = append(p.entries, e)
 		return nil
 	}, `SELECT `+entryColumns+`, d.id, d.created_at, d.tries, d.tried_at FROM deliveries d JOIN notices ON notices.id = d.notice_id

@@ -10,8 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/tell/notify/channel"
 )
 
@@ -29,9 +32,34 @@ type TestResult struct {
 // testMost is how long a test may take.
 const testMost = 30 * time.Second
 
-// Test sends a message to the channels with ids, switched on or not, or without an id to all that are on, outside of
+// A person may try something five times at once, and then once in two minutes: what is tried goes out past the bounds of a channel.
+const (
+	triesAtOnce = 5
+	tryEvery    = 2 * time.Minute
+)
+
+// mayTry returns errTooOften to a person who tries more than that.
+func (n *Notifier) mayTry(ctx context.Context, tries int) error {
+	s := scope.From(ctx)
+	if s.Whole() {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	bucket := n.tries[s.Person()]
+	if bucket == nil {
+		bucket = rate.NewLimiter(rate.Every(tryEvery), triesAtOnce)
+		n.tries[s.Person()] = bucket
+	}
+	if !bucket.AllowN(time.Now(), tries) {
+		return errTooOften
+	}
+	return nil
+}
+
+// Test sends a message to the channels of who asks with ids, switched on or not, or without an id to all that are on, outside of
 // the outbox. It waits for the answers. A test that works resumes a channel that was paused; one that is refused pauses
-// it. It returns ErrNotFound.
+// it. It returns ErrNotFound, or to a person who does so too often errTooOften.
 func (n *Notifier) Test(ctx context.Context, ids ...int64) ([]TestResult, error) {
 	var channels []Channel
 	for _, id := range ids {
@@ -51,6 +79,9 @@ func (n *Notifier) Test(ctx context.Context, ids ...int64) ([]TestResult, error)
 				channels = append(channels, c)
 			}
 		}
+	}
+	if err := n.mayTry(ctx, len(channels)); err != nil {
+		return nil, err
 	}
 	results := make([]TestResult, len(channels))
 	errs := make([]error, len(channels))

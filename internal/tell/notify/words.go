@@ -111,10 +111,13 @@ func what(l bilingual.Language, facts map[string]string) string {
 	return name + " " + number
 }
 
-// link leads to the page that shows more, or to the inbox; empty without a base.
+// link leads to the page that shows more, or to the inbox, and of a person to the notice there; empty without a base.
 func (e Entry) link(base string) string {
 	if base == "" {
 		return ""
+	}
+	if e.toPerson {
+		return strings.TrimRight(base, "/") + inboxPage + "/" + strconv.FormatInt(e.ID, 10)
 	}
 	return strings.TrimRight(base, "/") + cmp.Or(e.Page(), inboxPage)
 }

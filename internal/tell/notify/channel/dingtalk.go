@@ -115,6 +115,9 @@ func (d DingTalk) Plain() string {
 // Secrets are the token and the secret.
 func (d DingTalk) Secrets() []string { return []string{d.Token.Reveal(), d.Secret.Reveal()} }
 
+// host is where messages go.
+func (d DingTalk) host() string { return hostOf(d.URL) }
+
 // Where is the host and the end of the token.
 func (d DingTalk) Where() string { return dingtalk.where(d.URL, d.Token) }
 

@@ -78,6 +78,10 @@ var (
 	connectAddressUnreadable = reason.New("channel_connect_address", "the address to connect to cannot be read: {cause}", "无法识别要连接的地址：{cause}").Was("channel_read_address_connect")
 	errMetadata              = reason.New("channel_link_local", "belongs to the network link of this machine itself, where hosts of virtual machines keep their secrets",
 		"是本机链路地址，虚拟机的宿主会把密钥放在那里").Was("channel_address_machine_s_own_network")
+	errHome = reason.New("channel_home_network", "is not a machine of the internet, and messages of people who sign in by themselves go nowhere else; the owner can allow it in the settings",
+		"不是互联网上的主机，而自己登录的成员只能发送到互联网；所有者可以在设置中放行")
+	homeAddress         = reason.New("channel_home_address", "{address} {what}", "{address} {what}")
+	typeNotForPeople    = reason.New("channel_not_for_people", "only the owner can add channels of this type", "只有所有者可以添加这种渠道")
 	metadataAddress     = reason.New("channel_metadata_address", "{address} {what}", "{address} {what}")
 	addressForbidden    = reason.New("channel_address_forbidden", "the address leads to a place that Watchmark sends nothing to: it {what}", "该地址指向了不允许发送的地址：它{what}")
 	enterAnotherAddress = reason.New("channel_enter_another_address", "enter another address", "请填写其他地址")

@@ -28,9 +28,16 @@ const (
 
 // Tools are what channels send with. They may be used by several goroutines.
 type Tools struct {
-	// routed goes where the settings say, maybe through a proxy; direct never uses one and judges
-	// every connection.
-	routed, direct *httpx.Client
+	*clients
+	// anywhere reports whether messages may go to the home network; nil is always.
+	anywhere func() bool
+}
+
+// clients are what all tools share.
+type clients struct {
+	// routed goes where the settings say, maybe through a proxy; direct and outside never use one and judge
+	// every connection: outside lets messages reach the internet alone.
+	routed, direct, outside *httpx.Client
 	// roots are the authorities that a mail server's certificate must come from; nil is those of the system.
 	roots  atomic.Pointer[x509.CertPool]
 	masker *secret.Masker
@@ -42,12 +49,15 @@ type Tools struct {
 // NewTools are tools with the proxy, timeout and user agent of cfg. now is the clock that
 // messages are signed by. The error says that the proxy cannot be used.
 func NewTools(cfg httpx.Config, now func() time.Time, masker *secret.Masker, logger *slog.Logger) (*Tools, error) {
-	t := &Tools{masker: masker, now: now, patience: time.Minute}
+	t := &Tools{clients: &clients{masker: masker, now: now, patience: time.Minute}}
 	var err error
 	if t.routed, err = httpx.New(routed(cfg), masker, logger); err != nil {
 		return nil, err
 	}
-	if t.direct, err = httpx.New(direct(cfg), masker, logger); err != nil {
+	if t.direct, err = httpx.New(direct(cfg, allow), masker, logger); err != nil {
+		return nil, err
+	}
+	if t.outside, err = httpx.New(direct(cfg, allowOutside), masker, logger); err != nil {
 		return nil, err
 	}
 	t.roots.Store(cfg.Roots)
@@ -59,7 +69,10 @@ func (t *Tools) Apply(cfg httpx.Config) error {
 	if err := t.routed.Apply(routed(cfg)); err != nil {
 		return err
 	}
-	if err := t.direct.Apply(direct(cfg)); err != nil {
+	if err := t.direct.Apply(direct(cfg, allow)); err != nil {
+		return err
+	}
+	if err := t.outside.Apply(direct(cfg, allowOutside)); err != nil {
 		return err
 	}
 	t.roots.Store(cfg.Roots)
@@ -70,6 +83,39 @@ func (t *Tools) Apply(cfg httpx.Config) error {
 func (t *Tools) Close() {
 	t.routed.Close()
 	t.direct.Close()
+	t.outside.Close()
+}
+
+// ForPeople are tools for messages of people who sign in by themselves: unless anywhere, which is asked each time, they reach machines of
+// the internet alone, without a proxy, which could reach others.
+func (t *Tools) ForPeople(anywhere func() bool) *Tools {
+	return &Tools{clients: t.clients, anywhere: anywhere}
+}
+
+// leavesHome reports whether messages may reach the internet alone.
+func (t *Tools) leavesHome() bool { return t.anywhere != nil && !t.anywhere() }
+
+// Check returns what is wrong with where a config sends, which the config itself cannot know.
+func (t *Tools) Check(c Config) error {
+	if t.anywhere == nil {
+		return nil
+	}
+	to, has := c.(interface{ host() string })
+	switch {
+	case !has: // such as a mail server of one's own
+		return reason.At("config", typeNotForPeople.With())
+	case !t.leavesHome():
+		return nil
+	}
+	host := to.host()
+	if addr, err := netip.ParseAddr(host); err == nil {
+		if err := allowOutside(addr); err != nil {
+			return reason.At("config.url", err)
+		}
+	} else if lan.IsHomeName(host) {
+		return reason.At("config.url", homeAddress.With(host, errHome))
+	}
+	return nil
 }
 
 // routed leaves limits to the caller, who has one for each channel: many may share a host.
@@ -78,7 +124,7 @@ func routed(cfg httpx.Config) httpx.Config {
 	return cfg
 }
 
-func direct(cfg httpx.Config) httpx.Config {
+func direct(cfg httpx.Config, allow func(netip.Addr) error) httpx.Config {
 	cfg = routed(cfg)
 	cfg.Proxy, cfg.Allow = "", allow
 	return cfg
@@ -93,8 +139,20 @@ func allow(addr netip.Addr) error {
 	return nil
 }
 
+// allowOutside refuses all but machines of the internet.
+func allowOutside(addr netip.Addr) error {
+	near, err := lan.Near()
+	if err != nil || !lan.IsOutside(addr, near) {
+		return homeAddress.With(addr.Unmap().WithZone(""), errHome)
+	}
+	return nil
+}
+
 // client is the one that asks target. An address that a proxy would connect to is judged here.
 func (t *Tools) client(target *url.URL) (*httpx.Client, error) {
+	if t.leavesHome() {
+		return t.outside, nil
+	}
 	if lan.IsHome(target.Hostname()) {
 		return t.direct, nil
 	}
@@ -150,6 +208,9 @@ func (t *Tools) unsent(ctx context.Context, err error) error {
 	if errors.Is(err, errMetadata) {
 		return &Failure{Blame: OfChannel, Problem: addressForbidden.With(errMetadata), Advice: enterAnotherAddress.With()}
 	}
+	if errors.Is(err, errHome) {
+		return &Failure{Blame: OfChannel, Problem: addressForbidden.With(errHome), Advice: enterAnotherAddress.With()}
+	}
 	return &Failure{Problem: reason.Of(err).Masked(t.masker.Mask)}
 }
 
@@ -174,6 +235,15 @@ func (t *Tools) excerpt(a answer) string {
 		return ""
 	}
 	return cut(t.masker.Mask(text), maxExcerpt)
+}
+
+// hostOf is the host of an address.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // temporary reports a status after which another try is worth it.

@@ -281,6 +281,9 @@ func keys(texts []string) []string {
 	return all
 }
 
+// host is where messages go.
+func (w Webhook) host() string { return hostOf(w.URL.Reveal()) }
+
 // Where is the origin of the address.
 func (w Webhook) Where() string { return origin(w.URL.Reveal()) }
 

@@ -278,3 +278,36 @@ func TestWebhookCheck(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// Messages of people reach machines of the internet alone, whatever a name leads to and whatever proxy there is.
+func TestPeopleReachTheInternetAlone(t *testing.T) {
+	hook := channeltest.NewHook(t)
+	asked := make(chan string, 10)
+	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.String() }))
+	t.Cleanup(proxy.Close)
+	made := toolsWith(t, httpx.Config{Proxy: proxy.URL}, time.Now)
+	anywhere := false
+	people := made.ForPeople(func() bool { return anywhere })
+	for _, address := range []string{hook.URL, strings.Replace(hook.URL, "127.0.0.1", "localhost", 1)} {
+		err := open(t, people, channel.Webhook{URL: secret.Text(address)}).Send(t.Context(), channel.Message{ID: "1", Title: "x"})
+		var failure *channel.Failure
+		if !errors.As(err, &failure) || failure.Blame != channel.OfChannel || !strings.Contains(failure.Problem.Text, "not a machine of the internet") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if n := len(hook.Requests()); n != 0 || len(asked) != 0 {
+		t.Errorf("%d messages reached the home network, %d the proxy", n, len(asked))
+	}
+	sender := open(t, people, channel.Webhook{URL: secret.Text(hook.URL)})
+	anywhere = true
+	if err := sender.Send(t.Context(), channel.Message{ID: "2", Title: "x"}); err != nil {
+		t.Error(err)
+	}
+	mail, _ := channel.Email{Host: "smtp.example.org", Port: 465, From: "mira@example.org", To: []string{"mira@example.org"}}.Check()
+	if err := people.Check(mail); err == nil {
+		t.Error("a person may send by a mail server")
+	}
+	if err := made.Check(mail); err != nil {
+		t.Error(err)
+	}
+}

@@ -100,6 +100,9 @@ func (w WeCom) Plain() string {
 // Secrets is the key.
 func (w WeCom) Secrets() []string { return []string{w.Key.Reveal()} }
 
+// host is where messages go.
+func (w WeCom) host() string { return hostOf(w.URL) }
+
 // Where is the host and the end of the key.
 func (w WeCom) Where() string { return wecom.where(w.URL, w.Key) }
 
