@@ -169,7 +169,7 @@ func TestAPersonHasChannelsAndRules(t *testing.T) {
 			if page.status != status {
 				t.Errorf("%s answers %d", path, page.status)
 			}
-			for _, leak := range []string{"alex", "bench", `name="own_only"`, `channels/new?type=email">`, "login_locked", `href="/settings`, `href="/people"`, `href="/messages/llm"`} {
+			for _, leak := range []string{"alex", "bench", `name="own_only"`, `href="/messages/channels/new?type=email"`, "login_locked", `href="/settings`, `href="/people"`, `href="/messages/llm"`} {
 				if strings.Contains(page.body, leak) {
 					t.Errorf("%s shows %s", path, leak)
 				}
