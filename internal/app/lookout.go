@@ -164,6 +164,19 @@ func (a *App) lookAtCatalog(ctx context.Context) error {
 	})
 }
 
+// tellGone tells that the matters of what is not there any more are over: those of the keys that begin with a prefix, and of which nothing
+// was said in this look. of is the notice of a key.
+func (a *App) tellGone(ctx context.Context, prefix string, is map[string]bool, of func(key string) notify.Notice) error {
+	told, err := a.Notices.Told(ctx, prefix)
+	problems := []error{err}
+	for key := range told {
+		if !is[key] {
+			problems = append(problems, a.tell(ctx, key, "", of(key)))
+		}
+	}
+	return errors.Join(problems...)
+}
+
 // waitedFor adds to the facts of a notice how many marks waited since an outage began; the number is only told along.
 func (a *App) waitedFor(ctx context.Context, outage time.Time, facts map[string]string) map[string]string {
 	if n, err := a.queue.WaitedFor(ctx, outage); err == nil {
@@ -180,7 +193,8 @@ func (a *App) lookAtAccounts(ctx context.Context) error {
 	known := func(id int64) bool {
 		return slices.ContainsFunc(accounts, func(a account.Account) bool { return a.ID == id })
 	}
-	problems := []error{a.Notices.SettleGone(ctx, known, notify.TokenDead, notify.TokenExpiring, notify.ListShrunk)}
+	problems := []error{a.Notices.SettleGone(ctx, known, notify.TokenDead, notify.TokenExpiring, notify.ListShrunk,
+		notify.MarkFailed, notify.Abandoned, notify.NotMatched, notify.ReviewWaiting, notify.EpisodeNotFound, notify.UnwatchedAsks, notify.WordAsked)}
 	for _, one := range accounts {
 		if !one.Enabled { // nothing is marked by its token
 			one.Problem, one.ExpiresAt = reason.Reason{}, nil
@@ -301,8 +315,10 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 		return err
 	}
 	var problems []error
+	is := map[string]bool{}
 	for _, u := range s.Users {
 		key := fmt.Sprintf("tracker %d", u.ID)
+		is[key], is[key+" sync"] = true, true
 		dead, problem := "", tracker.ErrDead
 		switch u.State {
 		case tracker.Dead:
@@ -320,6 +336,12 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 			notify.Notice{Kind: kind, User: u.Name, About: key, Reason: u.Error, Facts: map[string]string{"total": strconv.Itoa(u.LastTaken)}},
 			overWhen(u.Outcome == tracker.Taken, notify.Notice{Kind: notify.TrackerSyncFailed, About: key})...))
 	}
+	problems = append(problems, a.tellGone(ctx, "tracker ", is, func(key string) notify.Notice {
+		if of, sync := strings.CutSuffix(key, " sync"); sync {
+			return notify.Notice{Kind: notify.TrackerSyncFailed, About: of}
+		}
+		return notify.Notice{Kind: notify.TokenDead, About: key}
+	}))
 	return errors.Join(problems...)
 }
 
@@ -330,6 +352,8 @@ func (a *App) lookAtServers(ctx context.Context) error {
 		return err
 	}
 	var problems []error
+	is := map[string]bool{}
+	kinds := []notify.Kind{notify.ServerSignedOut, notify.ServerRefused, notify.ServerUnreachable, notify.ServerAsks}
 	for _, l := range logins {
 		states := map[notify.Kind]bool{}
 		if l.Enabled && l.UserName != "" {
@@ -338,8 +362,10 @@ func (a *App) lookAtServers(ctx context.Context) error {
 			states[notify.ServerUnreachable] = l.State == watcher.Unreachable && time.Since(l.LostAt()) >= serverPatience
 			states[notify.ServerAsks] = len(l.Held) > 0
 		}
-		for _, kind := range []notify.Kind{notify.ServerSignedOut, notify.ServerRefused, notify.ServerUnreachable, notify.ServerAsks} {
+		for _, kind := range kinds {
 			state := ""
+			key := fmt.Sprintf("%s %d", kind, l.ID)
+			is[key] = true
 			n := notify.Notice{Kind: kind, User: l.MediaUserName, About: fmt.Sprintf("server %d", l.ID), Reason: l.Problem, Facts: map[string]string{"server": l.ServerName}}
 			if states[kind] {
 				state = string(l.State)
@@ -353,8 +379,13 @@ func (a *App) lookAtServers(ctx context.Context) error {
 					state = strconv.Itoa(l.HeldCount())
 				}
 			}
-			problems = append(problems, a.tell(ctx, fmt.Sprintf("%s %d", kind, l.ID), state, n))
+			problems = append(problems, a.tell(ctx, key, state, n))
 		}
+	}
+	for _, kind := range kinds {
+		problems = append(problems, a.tellGone(ctx, string(kind)+" ", is, func(key string) notify.Notice {
+			return notify.Notice{Kind: kind, About: "server " + strings.TrimPrefix(key, string(kind)+" ")}
+		}))
 	}
 	return errors.Join(problems...)
 }

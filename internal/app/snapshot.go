@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record"
@@ -48,13 +49,44 @@ func (a *App) lookAtSnapshots(ctx context.Context) error {
 		return nil
 	}
 	lost, err := a.snapshots.Shrunk(ctx)
-	problems := []error{err, a.failedJob(ctx, snapshot.JobName, job.LastProblem)}
+	problems := []error{err, a.failedJob(ctx, snapshot.JobName, job.LastProblem), a.lookWhatCameBack(ctx)}
 	for _, s := range lost {
 		by, err := a.Accounts.Get(ctx, s.AccountID)
 		problems = append(problems, err)
-		n := notify.Notice{Kind: notify.ListShrunk, AccountID: s.AccountID, Account: by.Username, About: strconv.FormatInt(s.ID, 10),
-			Facts: map[string]string{"before": strconv.Itoa(s.Before), "now": strconv.Itoa(s.Entries)}}
-		problems = append(problems, a.tell(ctx, fmt.Sprintf("list of %d", s.AccountID), n.About, n))
+		key, at := fmt.Sprintf("%s%d", shrunkOf, s.AccountID), strconv.FormatInt(s.ID, 10)
+		problems = append(problems, a.Notices.Once(ctx, key, fmt.Sprintf("%s of %d", at, s.Before), func(before string) []notify.Notice {
+			if before == at { // told by an older version
+				return nil
+			}
+			return []notify.Notice{{Kind: notify.ListShrunk, AccountID: s.AccountID, Account: by.Username, Facts: map[string]string{"before": strconv.Itoa(s.Before), "now": strconv.Itoa(s.Entries)}}}
+		}))
+	}
+	return errors.Join(problems...)
+}
+
+// shrunkOf begins the keys of lists that lost much, before the account.
+const shrunkOf = "list of "
+
+// lookWhatCameBack tells that the matter of a list that lost much is over, once its newest snapshot has more than half of it again.
+func (a *App) lookWhatCameBack(ctx context.Context) error {
+	told, err := a.Notices.Told(ctx, shrunkOf)
+	problems := []error{err}
+	for key, state := range told {
+		var id, accountID int64
+		var before int
+		if _, err := fmt.Sscanf(state, "%d of %d", &id, &before); err != nil {
+			continue // told by an older version, which kept no number
+		}
+		if _, err := fmt.Sscanf(key, shrunkOf+"%d", &accountID); err != nil {
+			continue
+		}
+		newest, err := a.snapshots.Newest(ctx, accountID)
+		switch {
+		case errors.Is(err, snapshot.ErrNone), errors.Is(err, account.ErrNotFound), err == nil && newest.ID != id && newest.Entries*2 >= before:
+			problems = append(problems, a.tell(ctx, key, "", notify.Notice{Kind: notify.ListShrunk, AccountID: accountID}))
+		case err != nil:
+			problems = append(problems, err)
+		}
 	}
 	return errors.Join(problems...)
 }

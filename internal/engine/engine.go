@@ -114,8 +114,10 @@ type Config struct {
 	// Word asks the owner of an entry for a rating and a comment when a record marked its last episode, within that transaction.
 	Word     func(ctx context.Context, tx *sql.Tx, w record.Work, a account.Account, subject catalog.SubjectID, name string) ([]notify.Notice, error)
 	Accounts Accounts
-	Matcher  Matcher
-	Lists    Lists
+	// People have a user of a media server that is made one of their account.
+	People  People
+	Matcher Matcher
+	Lists   Lists
 	// View is the catalog as an account sees it.
 	View func(account.Account) match.Viewer
 	// Taken reports whether the play that an event of a webhook tells of is a record already, because a login at the same server
@@ -133,6 +135,14 @@ type Config struct {
 	// Notices are told what came in, and how it came out.
 	Notices Notices
 	Log     *slog.Logger
+}
+
+// People are who has accounts; *auth.Store is one.
+type People interface {
+	// GiveUserTx makes a media-server user one of a person, or returns an error where the user is somebody else.
+	GiveUserTx(ctx context.Context, tx *sql.Tx, person int64, name string) error
+	// TakeUserTx is the way back.
+	TakeUserTx(ctx context.Context, tx *sql.Tx, person int64, name string) error
 }
 
 // Asked is what became of a question that a record asks.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/task"
@@ -27,7 +28,7 @@ type Assignment struct {
 
 // AssignUser lets an enabled account name a media-server user, and runs what failed for want of that again, the oldest first, as a task
 // that can be cancelled and undone. The name is bound when it returns. Errors are ErrAccountDisabled, ErrAssigning, task.ErrStopping,
-// account.ErrNotFound, account.ErrUserOfOther, a *reason.FieldError of the field name, or that of ctx, after which the task goes on.
+// account.ErrNotFound, that of a user who is another person, a *reason.FieldError of the field name, or that of ctx, after which the task goes on.
 func (e *Engine) AssignUser(ctx context.Context, user string, accountID int64) (*task.Task, error) {
 	bound := make(chan error, 1)
 	t, err := e.Tasks.Start(ctx, task.Spec{Kind: AssignKind, About: accountID, Alone: AssignKind + " " + user}, func(ctx context.Context, t *task.Task) error {
@@ -73,8 +74,10 @@ func (e *Engine) bind(ctx context.Context, user string, accountID int64) (made A
 		if !a.Enabled {
 			return ErrAccountDisabled
 		}
-		if err := account.GiveUserNameTx(ctx, tx, a, user); err != nil {
-			return err
+		if a.PersonID != 0 {
+			if err := e.People.GiveUserTx(ctx, tx, a.PersonID, user); err != nil {
+				return err
+			}
 		}
 		made = Assignment{UserName: user, AccountID: a.ID, AccountName: a.Username, Bound: added}
 		return e.Notices.AddTx(ctx, tx, notify.Notice{Kind: notify.NoAccount, About: user, Over: true})
@@ -96,11 +99,14 @@ func (e *Engine) Unbind(ctx context.Context, s task.Status) (user string, err er
 		return made.UserName, nil
 	}
 	err = e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := account.DropUserNameTx(ctx, tx, s.RecordID, made.UserName)
-		if errors.Is(err, account.ErrNotFound) {
+		person, err := account.DropUserNameTx(ctx, tx, s.RecordID, made.UserName)
+		switch {
+		case errors.Is(err, account.ErrNotFound):
 			return nil
+		case err != nil || person == 0:
+			return err
 		}
-		return err
+		return e.People.TakeUserTx(ctx, tx, person, made.UserName)
 	})
 	return made.UserName, err
 }
@@ -140,6 +146,25 @@ func (e *Engine) closeNews(ctx context.Context, ids []int64, accountID int64) er
 		}
 	}
 	return nil
+}
+
+// CloseAsked closes what people were told of the question that some records wait for.
+func (e *Engine) CloseAsked(ctx context.Context, ids []int64) error {
+	var over []notify.Notice
+	for _, id := range ids {
+		w, err := e.Records.Work(ctx, id)
+		if errors.Is(err, record.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		n := notify.Notice{Kind: notify.ReviewWaiting, AccountID: w.AccountID, Account: w.AccountName, About: aboutShow(w.Event), Over: true}
+		if !slices.ContainsFunc(over, func(o notify.Notice) bool { return o.AccountID == n.AccountID && o.About == n.About }) {
+			over = append(over, n)
+		}
+	}
+	return e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return e.Notices.AddTx(ctx, tx, over...) })
 }
 
 // IgnoreUser leaves alone what a media-server user watches whom no account names: what failed for that is ignored now,

@@ -10,8 +10,6 @@ var (
 	ErrTaken = reason.New("account_taken", "another account already belongs to this Bangumi user", "这个 Bangumi 用户已属于另一个账号").For(reason.Conflict)
 	// ErrNoToken is returned when an account has no access token.
 	ErrNoToken = reason.New("account_no_token", "the account has no access token: enter one or connect it again", "该账号没有令牌：请填写令牌或重新连接").For(reason.Conflict)
-	// ErrUserOfOther is returned for a media-server user that is another person than the one whose account it is.
-	ErrUserOfOther = reason.New("account_user_of_other", "this media-server user is another person of the household: change that on the page People first", "这个媒体服务器用户属于另一位成员：请先到“成员”页面更改").For(reason.Conflict)
 	// ErrState is returned by FinishOAuth for a state that was not given out, was used, or is too old.
 	ErrState = reason.New("account_sign_in_unknown", "this sign-in was not started here, or too long ago: start it again", "这次登录不是从这里开始的，或已超时：请重新开始")
 	// ErrOAuthNotConfigured is returned when the service has no registration with the catalog.

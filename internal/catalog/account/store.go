@@ -325,41 +325,25 @@ func AddUserNameTx(ctx context.Context, tx *sql.Tx, id int64, name string) (chan
 	return changed, true, err
 }
 
-// DropUserNameTx is the way back from AddUserNameTx and GiveUserNameTx, within tx: neither the account nor its person has the user any more,
-// who stays the person's where another account of them names the user. It reports false when the account does not name the user.
-func DropUserNameTx(ctx context.Context, tx *sql.Tx, id int64, name string) (dropped bool, err error) {
+// DropUserNameTx is the way back from AddUserNameTx, within tx. It answers the person that has no account any more which names the user; 0 for
+// nobody.
+func DropUserNameTx(ctx context.Context, tx *sql.Tx, id int64, name string) (person int64, err error) {
 	now, err := get(ctx, tx, id)
 	if err != nil || !slices.Contains(now.MediaUserNames, name) {
-		return false, err
+		return 0, err
 	}
 	if _, err := renameUsers(ctx, tx, id, slices.DeleteFunc(now.MediaUserNames, func(n string) bool { return n == name })); err != nil {
-		return false, err
+		return 0, err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM person_media_users WHERE name = ? AND person_id = ?
-		AND NOT EXISTS (SELECT 1 FROM account_media_users m JOIN accounts a ON a.id = m.account_id WHERE m.name = ? AND a.person_id = ?)`,
-		name, now.PersonID, name, now.PersonID); err != nil {
-		return false, fmt.Errorf("take a media-server user from person %d: %w", now.PersonID, err)
+	var others int
+	err = tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM account_media_users m JOIN accounts a ON a.id = m.account_id WHERE m.name = ? AND a.person_id = ?`, name, now.PersonID).Scan(&others)
+	if err != nil {
+		return 0, fmt.Errorf("look which accounts of person %d name a user: %w", now.PersonID, err)
 	}
-	return true, nil
-}
-
-// GiveUserNameTx makes a media-server user that of the person whose account it is, within tx. It returns ErrUserOfOther where the user is
-// somebody else already; an account of the owner's takes any.
-func GiveUserNameTx(ctx context.Context, tx *sql.Tx, a Account, name string) error {
-	if a.PersonID == 0 {
-		return nil
+	if others > 0 {
+		return 0, nil
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO person_media_users (name, person_id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, a.PersonID); err != nil {
-		return fmt.Errorf("give a media-server user to person %d: %w", a.PersonID, err)
-	}
-	var whose int64
-	if err := tx.QueryRowContext(ctx, `SELECT person_id FROM person_media_users WHERE name = ?`, name).Scan(&whose); err != nil {
-		return fmt.Errorf("look whose a media-server user is: %w", err)
-	}
-	if whose != a.PersonID {
-		return ErrUserOfOther
-	}
-	return nil
+	return now.PersonID, nil
 }
 
 // renameUsers has an account name these users alone.

@@ -633,7 +633,7 @@ func (k *testAccounts) Probe(ctx context.Context) (account.Account, error) {
 func (r *rig) startEngine(d *db.DB, mappings *mapping.Store, log *slog.Logger) *testEngine {
 	self := must(replica.Join(r.t.Context(), replica.Config{DB: d, Name: "here", Log: log}))(r.t)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Word: word.AskTx, Accounts: r.accounts, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
+		DB: d, Records: r.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Word: word.AskTx, Accounts: r.accounts, People: r.store, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
 		Taken: func(context.Context, *sql.Tx, watch.Event) (bool, error) { return false, nil },
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },

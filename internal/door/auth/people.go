@@ -247,6 +247,29 @@ func nameFree(ctx context.Context, tx *sql.Tx, name string, id int64) error {
 	return nil
 }
 
+// GiveUserTx makes a media-server user one of a person, within tx. It returns ErrMediaUserTaken where the user is somebody else.
+func (s *Store) GiveUserTx(ctx context.Context, tx *sql.Tx, person int64, name string) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO person_media_users (name, person_id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING`, name, person); err != nil {
+		return fmt.Errorf("add a media-server user to person %d: %w", person, err)
+	}
+	var whose int64
+	if err := tx.QueryRowContext(ctx, `SELECT person_id FROM person_media_users WHERE name = ?`, name).Scan(&whose); err != nil {
+		return fmt.Errorf("look whose a media-server user is: %w", err)
+	}
+	if whose != person {
+		return ErrMediaUserTaken
+	}
+	return nil
+}
+
+// TakeUserTx is the way back from GiveUserTx.
+func (s *Store) TakeUserTx(ctx context.Context, tx *sql.Tx, person int64, name string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM person_media_users WHERE name = ? AND person_id = ?`, name, person); err != nil {
+		return fmt.Errorf("take a media-server user from person %d: %w", person, err)
+	}
+	return nil
+}
+
 // setMediaUsers gives a person names; one that stays is as it was.
 func setMediaUsers(ctx context.Context, tx *sql.Tx, id int64, names []string) error {
 	before, err := db.Values[string](ctx, tx, "list the media-server users of a person", `SELECT name FROM person_media_users WHERE person_id = ?`, id)

@@ -74,7 +74,7 @@ type Notice struct {
 	// RecordID is the record it tells of; 0 when none.
 	RecordID int64
 	// About is what it is about, in the words of the machine ("sousou no frieren s1"): notices of one
-	// kind, account and About are the same matter, which a rule tells once in its cooldown.
+	// kind, account (by its id) and About are the same matter, which a rule tells once in its cooldown.
 	About string
 	// Facts are what its text is made of, and the placeholders of templates: title, ori_title,
 	// subject_name, season, episode, source and so on. Values come from outside.

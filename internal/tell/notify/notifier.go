@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -252,7 +251,7 @@ func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool
 		about, times := "", 1
 		if kind.hasMatter() {
 			about = matter(notice)
-			if times, err = replace(ctx, tx, about); err != nil {
+			if times, err = replace(ctx, tx, matters(notice)); err != nil {
 				return nil, err
 			}
 		}
@@ -280,12 +279,13 @@ type stored struct{ id, person int64 }
 const open = ` matter <> '' AND replaced = 0 AND over_at = 0`
 
 // replace takes back the open notice of a matter, for a newer one, and answers how often the matter came up with that.
-func replace(ctx context.Context, tx *sql.Tx, matter string) (times int, err error) {
-	err = tx.QueryRowContext(ctx, `UPDATE notices SET replaced = 1, unread = 0 WHERE matter = ? AND`+open+` RETURNING times`, matter).Scan(&times)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("replace the notice of a matter: %w", err)
+func replace(ctx context.Context, tx *sql.Tx, matters []string) (times int, err error) {
+	list, args := db.In(matters)
+	before, err := db.Values[int](ctx, tx, "replace the notice of a matter", `UPDATE notices SET replaced = 1, unread = 0 WHERE matter IN `+list+` AND`+open+` RETURNING times`, args...)
+	for _, n := range before {
+		times += n
 	}
-	return times + 1, nil
+	return times + 1, err
 }
 
 // settle closes the matters of those notices that are over.
@@ -293,7 +293,7 @@ func settle(ctx context.Context, tx *sql.Tx, notices []Notice, now time.Time) er
 	var over []string
 	for _, notice := range notices {
 		if notice.Over {
-			over = append(over, matter(notice))
+			over = append(over, matters(notice)...)
 		}
 	}
 	if len(over) == 0 {
@@ -477,16 +477,19 @@ func (n Notice) accountOfPerson() int64 {
 	return n.AccountID
 }
 
-// matter is what a notice is about, as cooldowns compare it.
-func matter(n Notice) string {
-	n.AccountID = n.accountOfPerson()
-	if n.Kind == NoAccount {
-		n.Account = ""
+// matter is what a notice is about, as cooldowns compare it. The name of the account is nothing to it: an account is renamed.
+func matter(n Notice) string { return matterOf(n, "") }
+
+// matters are the keys that open notices of a matter may have: older versions had the name of the account in them.
+func matters(n Notice) []string {
+	if n.Account == "" || n.Kind == NoAccount || n.Kind == WordAsked || n.Kind == UnwatchedAsks {
+		return []string{matter(n)}
 	}
-	if n.Kind == WordAsked || n.Kind == UnwatchedAsks { // whose account may have got another name
-		n.Account = ""
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.AccountID, n.Account, n.About))
+	return []string{matter(n), matterOf(n, n.Account)}
+}
+
+func matterOf(n Notice, account string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.accountOfPerson(), account, n.About))
 	return hex.EncodeToString(sum[:16])
 }
 

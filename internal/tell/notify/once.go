@@ -54,6 +54,18 @@ func (n *Notifier) Once(ctx context.Context, key, state string, tell func(before
 	return nil
 }
 
+// Told are the states that are kept of the keys that begin so, but for empty ones.
+func (n *Notifier) Told(ctx context.Context, prefix string) (map[string]string, error) {
+	told := map[string]string{}
+	err := db.Each(ctx, n.DB.Read(), "list what was told of "+prefix, func(row db.Row) error {
+		var key, state string
+		err := row.Scan(&key, &state)
+		told[key] = state
+		return err
+	}, `SELECT key, state FROM notice_states WHERE key >= ? AND key < ? AND state <> ''`, prefix, prefix+"\U0010ffff")
+	return told, err
+}
+
 // ReopenTx opens the notice of a matter anew, within tx, that was closed last: what settled the matter is taken back. Nobody is told once
 // more. Where one is open, or none is kept, it does nothing.
 func (n *Notifier) ReopenTx(ctx context.Context, tx *sql.Tx, of Notice) error {

@@ -338,7 +338,7 @@ func (s *Service) notices(j Job, r Result) []notify.Notice {
 	facts := map[string]string{
 		"job_name": j.Name, "date_range": span, "record_count": strconv.Itoa(r.Records), "lookback_days": strconv.Itoa(j.DaysBack),
 	}
-	failed := notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, About: "summary " + j.Name, Facts: facts}
+	failed := notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, About: aboutJob(j.Name), Facts: facts}
 	if r.Outcome == Failed {
 		failed.Reason = r.Problem
 		return []notify.Notice{failed}
@@ -349,9 +349,12 @@ func (s *Service) notices(j Job, r Result) []notify.Notice {
 	}
 	facts["summary_text"], facts["model"], facts["tokens_used"] = r.Text, r.Model, strconv.Itoa(r.PromptTokens+r.CompletionTokens)
 	made := j.Notice()
-	made.At, made.About, made.Facts = r.At, "summary "+j.Name+" "+span, facts
+	made.At, made.About, made.Facts = r.At, aboutJob(j.Name)+" "+span, facts
 	return []notify.Notice{failed, made}
 }
+
+// aboutJob is what notices of a job are about.
+func aboutJob(name string) string { return "summary " + name }
 
 // Notice is what people are told of a text of the job, without what the run brings to it: enough to see where it goes.
 func (j Job) Notice() notify.Notice {
@@ -413,7 +416,14 @@ func (s *Service) Update(ctx context.Context, name string, d Draft) (Job, error)
 }
 
 // Delete removes the job of a name with its results, or returns ErrNotFound.
-func (s *Service) Delete(ctx context.Context, name string) error { return s.store.remove(ctx, name) }
+func (s *Service) Delete(ctx context.Context, name string) error {
+	if err := s.store.remove(ctx, name); err != nil {
+		return err
+	}
+	return s.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { // with it goes that it failed
+		return s.Notify(ctx, tx, notify.Notice{Kind: notify.JobFailed, About: aboutJob(name), Over: true})
+	})
+}
 
 // Results is a page of the results of a job, the newest first, and the cursor of the next page
 // (0 = none). It returns ErrNotFound.
