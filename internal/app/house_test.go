@@ -91,7 +91,9 @@ func TestAHouseOfTenWatches(t *testing.T) {
 	h.watch("custom", "guest-script", 8)
 	h.wait("everybody's record is there", func() bool {
 		all := list[recordView](h.service, "/api/records?limit=100")
-		return len(all) == 9 && !slices.ContainsFunc(all, func(r recordView) bool { return r.Status == "received" || r.Status == "processing" || r.Status == "queued" })
+		return len(all) == 9 && !slices.ContainsFunc(all, func(r recordView) bool {
+			return r.Status == "received" || r.Status == "processing" || r.Status == "queued"
+		})
 	})
 	if diff := cmp.Diff(want, h.marked()); diff != "" {
 		t.Errorf("the lists (-want +got):\n%s", diff)
