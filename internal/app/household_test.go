@@ -155,6 +155,7 @@ func TestAHousehold(t *testing.T) {
 	}
 
 	// A stream ends with the person; here it never begins.
+	alex.want(http.MethodGet, "/live", "", http.StatusForbidden)
 	alex.want(http.MethodGet, "/api/logs/stream", "", http.StatusForbidden)
 	s.api(http.MethodDelete, fmt.Sprintf("/api/people/%d", alex.id), "", http.StatusNoContent, nil)
 	alex.want(http.MethodGet, "/api/me", "", http.StatusUnauthorized)
