@@ -89,7 +89,7 @@ func (a *App) undoers() map[string]func(context.Context, int64, bool) (*task.Tas
 func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resource {
 	subjects := api.Subjects{Catalog: knowledge{a.Data, a.clients}, Archive: a.Archive, Settings: a.Settings}
 	stats := api.Stats{Records: a.Records, Queue: a.queue, Webhooks: a.webhooks}
-	people := api.People{Store: a.Auth, Accounts: a.Accounts, Words: a.words, Rules: a.Mappings, Engine: a.engine}
+	people := api.People{Store: a.Auth, Accounts: a.Accounts, Words: a.words, Rules: a.Mappings, Tasks: a.tasks, Engine: a.engine}
 	return []api.Resource{
 		api.Webhooks{Engine: a.engine, Settings: a.Settings, Masker: a.masker, Requests: &a.meters.requests},
 		api.WebhookLog{Log: a.webhooks, Settings: a.Settings, Masker: a.masker},
@@ -111,7 +111,7 @@ func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resourc
 		api.Device{Watcher: a.device, Engine: a.engine, Records: a.Records},
 		api.Tracker{Service: a.tracker},
 		api.Servers{Service: a.watcher},
-		api.Import{Importer: a.importer, Accounts: a.Accounts},
+		api.Import{Importer: a.importer, Accounts: a.Accounts, People: a.Auth},
 		api.Notifications{Notices: a.Notices},
 		api.Candidates{Store: a.Questions, Decisions: a.decisions, Catalog: subjects.Catalog},
 		subjects,

@@ -5,10 +5,13 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/match/seriesid"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/tell/notify"
@@ -229,9 +232,18 @@ func (e *Engine) Take(ctx context.Context, events []watch.Event, also func(ctx c
 // insertTx stores events as received records within tx, each with the notice of its arrival,
 // and answers the ids of the records in their order.
 func (e *Engine) insertTx(ctx context.Context, tx *sql.Tx, events []watch.Event, test bool, now time.Time) ([]int64, error) {
-	ids, err := record.InsertAll(ctx, tx, events, test, now)
+	to, err := e.ownTx(ctx, tx, events)
 	if err != nil {
 		return nil, err
+	}
+	ids, err := record.InsertAll(ctx, tx, events, test, to[0], now)
+	if err != nil {
+		return nil, err
+	}
+	for _, further := range to[1:] { // as the route gives them to each account, whose records nobody waits for
+		if _, err := record.InsertAll(ctx, tx, events, test, further, now); err != nil {
+			return nil, err
+		}
 	}
 	notices := make([]notify.Notice, len(events))
 	for i, event := range events {
@@ -239,6 +251,28 @@ func (e *Engine) insertTx(ctx context.Context, tx *sql.Tx, events []watch.Event,
 		notices[i] = arrived(event, ids[i])
 	}
 	return ids, e.Notices.AddTx(ctx, tx, notices...)
+}
+
+// ownTx are the accounts that events are given to from the start: what a person takes in is for accounts of theirs alone, whoever else has one
+// that names the media-server user. 0 leaves it to the route. The events of a person are of one media-server user.
+func (e *Engine) ownTx(ctx context.Context, tx *sql.Tx, events []watch.Event) (ids []int64, err error) {
+	if len(events) == 0 || scope.From(ctx).Whole() {
+		return []int64{0}, nil
+	}
+	user := events[0].UserName
+	if slices.ContainsFunc(events, func(event watch.Event) bool { return event.UserName != user }) {
+		return nil, fmt.Errorf("events of several users in the scope of a person")
+	}
+	own, err := account.ForUser(ctx, tx, user)
+	for _, a := range own {
+		if a.Enabled {
+			ids = append(ids, a.ID)
+		}
+	}
+	if err == nil && len(ids) == 0 {
+		err = noAccount.With(user)
+	}
+	return ids, err
 }
 
 // arrive tells of records that were stored, and has them worked on.

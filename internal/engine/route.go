@@ -10,6 +10,7 @@ import (
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 )
 
@@ -58,9 +59,11 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 		r.kind, r.disabled = record.NoAccount, true
 		r.message = accountDisabled.With(strings.Join(disabled, ", "), user)
 	default:
-		ignored, err := e.Accounts.IsIgnored(ctx, user)
-		if err != nil {
-			return r, err
+		ignored := false
+		if scope.From(ctx).Whole() { // a person is not told who else is known here
+			if ignored, err = e.Accounts.IsIgnored(ctx, user); err != nil {
+				return r, err
+			}
 		}
 		r.kind, r.message = record.NoAccount, noAccount.With(user)
 		if ignored {

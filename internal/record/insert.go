@@ -19,12 +19,13 @@ func Insert(ctx context.Context, tx *sql.Tx, event watch.Event, test bool, now t
 	return insert(ctx, tx, task.IDOf(ctx), event, test, Received, 0, 0, now)
 }
 
-// InsertAll is Insert for some events, with few statements. The ids are in the order of the events.
-func InsertAll(ctx context.Context, tx *sql.Tx, events []watch.Event, test bool, now time.Time) (ids []int64, err error) {
+// InsertAll is Insert for some events, with few statements; accountID is the account that they are given to, 0 leaves them unrouted. The ids
+// are in the order of the events.
+func InsertAll(ctx context.Context, tx *sql.Tx, events []watch.Event, test bool, accountID int64, now time.Time) (ids []int64, err error) {
 	for rows := range db.Groups(events) {
 		var args []any
 		for _, event := range rows {
-			one, err := insertArgs(task.IDOf(ctx), event, test, Received, 0, 0, now)
+			one, err := insertArgs(task.IDOf(ctx), event, test, Received, 0, accountID, now)
 			if err != nil {
 				return nil, err
 			}

@@ -58,12 +58,14 @@ func (m Mark) was() catalog.CollectionType {
 
 // Marks is what a record wrote and nobody took back, by subject and episode.
 func (s *Store) Marks(ctx context.Context, id int64) ([]Mark, error) {
+	within, whose := account.Within(ctx, "account_id")
 	return db.All(ctx, s.db.Read(), fmt.Sprintf("read the marks of record %d", id), scanMark,
-		`SELECT `+markColumns+` FROM record_marks WHERE record_id = ? ORDER BY account_id, subject_id, episode_id`, id)
+		`SELECT `+markColumns+` FROM record_marks WHERE record_id = ? AND `+within+` ORDER BY account_id, subject_id, episode_id`, append([]any{id}, whose...)...)
 }
 
 // Written is what records wrote to an account's list in a span of time and nobody took back: the episodes of each subject, 0 for the entry itself.
-func (s *Store) Written(ctx context.Context, account int64, from, to time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
+func (s *Store) Written(ctx context.Context, accountID int64, from, to time.Time) (map[catalog.SubjectID][]catalog.EpisodeID, error) {
+	within, whose := account.Within(ctx, "account_id")
 	all := map[catalog.SubjectID][]catalog.EpisodeID{}
 	err := db.Each(ctx, s.db.Read(), "read what was written to a list", func(row db.Row) error {
 		var subject catalog.SubjectID
@@ -71,7 +73,7 @@ func (s *Store) Written(ctx context.Context, account int64, from, to time.Time) 
 		err := row.Scan(&subject, &episode)
 		all[subject] = append(all[subject], episode)
 		return err
-	}, `SELECT subject_id, episode_id FROM record_marks WHERE account_id = ? AND written_at >= ? AND written_at <= ?`, account, from.UnixMilli(), to.UnixMilli())
+	}, `SELECT subject_id, episode_id FROM record_marks WHERE account_id = ? AND written_at >= ? AND written_at <= ? AND `+within, append([]any{accountID, from.UnixMilli(), to.UnixMilli()}, whose...)...)
 	return all, err
 }
 

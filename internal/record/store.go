@@ -15,8 +15,8 @@ import (
 	"watchmark/internal/watch"
 )
 
-// Store keeps records in the database. Get, Work, Trace and what list.go, asked.go and its counts read reach what the scope of the context does: the
-// records of accounts of that person. Changes are published on Feed after they are committed.
+// Store keeps records in the database. Get, Work, Trace, what list.go, asked.go and its counts read, and what was written to lists reach what
+// the scope of the context does: the records of accounts of that person. Changes are published on Feed after they are committed.
 type Store struct {
 	db   *db.DB
 	Feed *Feed
@@ -128,6 +128,9 @@ func SetTraceTx(ctx context.Context, tx *sql.Tx, id int64, trace []byte) error {
 
 // Stats counts records by state: since midnight, over the last seven days, and in all.
 func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
+	if !scope.From(ctx).Whole() {
+		return s.ownStats(ctx, now)
+	}
 	var st Stats
 	for _, part := range []struct {
 		counts *map[Status]int
@@ -140,6 +143,24 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 		*part.counts = counts
 	}
 	return st, nil
+}
+
+// ownStats is Stats of one person, whose records it reads once and nobody else's.
+func (s *Store) ownStats(ctx context.Context, now time.Time) (Stats, error) {
+	st := Stats{Today: map[Status]int{}, Week: map[Status]int{}, Total: map[Status]int{}}
+	for _, status := range Statuses {
+		st.Today[status], st.Week[status], st.Total[status] = 0, 0, 0
+	}
+	within, whose := account.Within(ctx, "account_id")
+	err := db.Each(ctx, s.db.Read(), "count the records of a person", func(row db.Row) error {
+		var status Status
+		var today, week, total int
+		err := row.Scan(&status, &today, &week, &total)
+		st.Today[status], st.Week[status], st.Total[status] = today, week, total
+		return err
+	}, `SELECT (status || ''), COUNT(CASE WHEN created_at >= ? THEN 1 END), COUNT(CASE WHEN created_at >= ? THEN 1 END), COUNT(*)
+		FROM records WHERE `+within+` GROUP BY (status || '')`, append([]any{watch.DayStart(now, 0).UnixMilli(), watch.DayStart(now, -6).UnixMilli()}, whose...)...)
+	return st, err
 }
 
 // FailedLately is how many records of the last seven days failed, without those of users that have no account. It looks at these

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 )
 
@@ -20,16 +21,17 @@ type Writings struct {
 	TaskID int64
 }
 
-// where is the condition on record_marks and its arguments.
-func (w Writings) where() (condition string, args []any) {
+// where is the condition on record_marks, those on lists that the scope of ctx reaches, and its arguments.
+func (w Writings) where(ctx context.Context) (condition string, args []any) {
+	within, whose := account.Within(ctx, "account_id")
 	if w.TaskID != 0 {
-		return `task_id = ? AND task_id <> 0`, []any{w.TaskID}
+		return `task_id = ? AND task_id <> 0 AND ` + within, append([]any{w.TaskID}, whose...)
 	}
-	args = []any{w.Since.UnixMilli(), w.Until.UnixMilli()}
+	args = append([]any{w.Since.UnixMilli(), w.Until.UnixMilli()}, whose...)
 	if w.AccountID != 0 {
-		return `written_at >= ? AND written_at < ? AND account_id = ?`, append(args, w.AccountID)
+		return `written_at >= ? AND written_at < ? AND ` + within + ` AND account_id = ?`, append(args, w.AccountID)
 	}
-	return `written_at >= ? AND written_at < ? AND account_id IN (SELECT DISTINCT account_id FROM record_marks)`, args // each by its index
+	return `written_at >= ? AND written_at < ? AND ` + within + ` AND account_id IN (SELECT DISTINCT account_id FROM record_marks)`, args // each by its index
 }
 
 // holds reports whether what came at a time by a task is selected, on the list of w.
@@ -48,7 +50,7 @@ type ListEntry struct {
 
 // WrittenEntries are the entries of lists that were written to, by account and subject.
 func (s *Store) WrittenEntries(ctx context.Context, w Writings) ([]ListEntry, error) {
-	where, args := w.where()
+	where, args := w.where(ctx)
 	return db.All(ctx, s.db.Read(), "list the entries that were written to", func(row db.Row) (e ListEntry, err error) {
 		err = row.Scan(&e.AccountID, &e.SubjectID)
 		return e, err
@@ -57,7 +59,7 @@ func (s *Store) WrittenEntries(ctx context.Context, w Writings) ([]ListEntry, er
 
 // WrittenTo are the marks on one entry that w selects, with the records that hold them.
 func (s *Store) WrittenTo(ctx context.Context, e ListEntry, w Writings) (marks []Mark, of map[int64]Record, err error) {
-	where, args := w.where()
+	where, args := w.where(ctx)
 	marks, err = db.All(ctx, s.db.Read(), "read what was written to an entry", scanMark,
 		`SELECT `+markColumns+` FROM record_marks WHERE `+where+` AND account_id = ? AND subject_id = ? ORDER BY episode_id, record_id`,
 		append(args, e.AccountID, e.SubjectID)...)
@@ -82,6 +84,7 @@ func (s *Store) WrittenTo(ctx context.Context, e ListEntry, w Writings) (marks [
 
 // Unfinished are the records of a task that are on their way, and those that wait for the catalog.
 func (s *Store) Unfinished(ctx context.Context, taskID int64) (onTheWay, queued []int64, err error) {
+	within, whose := account.Within(ctx, "account_id")
 	err = db.Each(ctx, s.db.Read(), "list what of a task is not finished", func(row db.Row) error {
 		var id int64
 		var status Status
@@ -92,7 +95,7 @@ func (s *Store) Unfinished(ctx context.Context, taskID int64) (onTheWay, queued 
 			onTheWay = append(onTheWay, id)
 		}
 		return err
-	}, `SELECT id, status FROM records WHERE status IN ('received', 'processing', 'queued') AND task_id = ? ORDER BY id`, taskID)
+	}, `SELECT id, status FROM records WHERE status IN ('received', 'processing', 'queued') AND task_id = ? AND `+within+` ORDER BY id`, append([]any{taskID}, whose...)...)
 	return onTheWay, queued, err
 }
 

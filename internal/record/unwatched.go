@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/watch"
 )
@@ -29,7 +30,7 @@ func sameItem(title string, season *int, episode *float64) (where string, args [
 
 // HoldersTx are the records of an account that hold the mark of an episode or film, or may yet write it, as far as it is not known to be of
 // another media server. One that is given to no account yet is everybody's who has that media-server user.
-func HoldersTx(ctx context.Context, tx *sql.Tx, account int64, of watch.Event) (ids []int64, err error) {
+func HoldersTx(ctx context.Context, tx *sql.Tx, accountID int64, of watch.Event) (ids []int64, err error) {
 	where, args := sameItem(of.Title, of.Season, of.Episode)
 	server := watch.PlainID(of.ServerID)
 	err = db.Each(ctx, tx, "look who marked what is unwatched again", func(row db.Row) error {
@@ -49,14 +50,14 @@ func HoldersTx(ctx context.Context, tx *sql.Tx, account int64, of watch.Event) (
 	}, `SELECT id, event FROM records WHERE `+where+` AND account_id = ? AND (status IN ('received', 'processing', 'queued')
 			OR EXISTS (SELECT 1 FROM record_marks WHERE record_id = records.id AND record_marks.account_id = records.account_id))
 		UNION ALL SELECT id, event FROM records WHERE `+where+` AND account_id IS NULL AND user_name = ? AND status IN ('received', 'processing') ORDER BY id`,
-		slices.Concat(args, []any{account}, args, []any{of.UserName})...) // each by an index
+		slices.Concat(args, []any{accountID}, args, []any{of.UserName})...) // each by an index
 	return ids, err
 }
 
 // UnwatchTx notes within tx that the marks of some records are to be taken back.
-func UnwatchTx(ctx context.Context, tx *sql.Tx, account int64, ids []int64, now time.Time) error {
+func UnwatchTx(ctx context.Context, tx *sql.Tx, accountID int64, ids []int64, now time.Time) error {
 	for _, id := range ids {
-		_, err := tx.ExecContext(ctx, `INSERT INTO unwatched (record_id, account_id, heard_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, id, account, now.UnixMilli())
+		_, err := tx.ExecContext(ctx, `INSERT INTO unwatched (record_id, account_id, heard_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, id, accountID, now.UnixMilli())
 		if err != nil {
 			return fmt.Errorf("note that record %d is unwatched again: %w", id, err)
 		}
@@ -66,13 +67,14 @@ func UnwatchTx(ctx context.Context, tx *sql.Tx, account int64, ids []int64, now 
 
 // Unwatched are the records whose marks are to be taken back, or with asked those that wait for a person's word, by account and record.
 func (s *Store) Unwatched(ctx context.Context, asked bool) ([]Unwatched, error) {
+	within, whose := account.Within(ctx, "account_id")
 	return db.All(ctx, s.db.Read(), "list what is unwatched again", func(row db.Row) (u Unwatched, err error) {
 		var heard int64
 		err = scan(row, &u.Record, &heard)
 		u.HeardAt = time.UnixMilli(heard)
 		return u, err
 	}, `SELECT `+columns+`, (SELECT MAX(heard_at) FROM unwatched WHERE record_id = records.id) FROM records
-		WHERE id IN (SELECT record_id FROM unwatched WHERE (asked_at > 0) = ?) ORDER BY account_id, id`, asked)
+		WHERE id IN (SELECT record_id FROM unwatched WHERE (asked_at > 0) = ?) AND `+within+` ORDER BY account_id, id`, append([]any{asked}, whose...)...)
 }
 
 // AskedUnwatched are at most so many of the records that wait for a person's word, by account and record, and the cursor of the next page

@@ -105,7 +105,8 @@ func ForUser(ctx context.Context, from db.Querier, mediaUser string) ([]Account,
 
 // Preferred is the preferred enabled account, else the first enabled one, else ErrNotFound.
 func (s *Store) Preferred(ctx context.Context) (Account, error) {
-	found, err := query(ctx, s.db.Read(), `a.id = (SELECT id FROM accounts WHERE enabled = 1 ORDER BY preferred DESC, id LIMIT 1)`, `a.id`)
+	within, whose := Within(ctx, `p.id`)
+	found, err := query(ctx, s.db.Read(), `a.id = (SELECT p.id FROM accounts p WHERE p.enabled = 1 AND `+within+` ORDER BY p.preferred DESC, p.id LIMIT 1)`, `a.id`, whose...)
 	if err != nil {
 		return Account{}, err
 	}

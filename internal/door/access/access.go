@@ -39,6 +39,9 @@ const (
 	Channel     Thing = "channel"
 	MessageRule Thing = "rule"
 	Delivery    Thing = "delivery"
+	Snapshot    Thing = "snapshot"
+	Restore     Thing = "restore"
+	Task        Thing = "task"
 )
 
 // Rule is what the table says. The owner may do everything. A guest does not sign in, and so is nobody.

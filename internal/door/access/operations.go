@@ -68,7 +68,7 @@ var operations = map[string]Rule{
 
 	// Import
 	"get-import-server": ownerOnly,
-	"import-file":       ownerOnly,
+	"import-file":       own,
 	"preview-import":    ownerOnly,
 	"run-import":        ownerOnly,
 
@@ -177,20 +177,20 @@ var operations = map[string]Rule{
 	"revive-task":       ownerOnly,
 
 	// Records
-	"answer-unwatched":     ownerOnly,
+	"answer-unwatched":     own,
 	"correct-record":       ownOf(Record),
 	"get-match-trace":      ownOf(Record),
 	"get-record":           ownOf(Record),
 	"get-record-arrival":   ownOf(Record),
-	"get-stats":            ownerOnly,
+	"get-stats":            own,
 	"list-match-records":   ownerOnly,
 	"list-records":         own,
-	"list-unwatched":       ownerOnly,
+	"list-unwatched":       own,
 	"preview-correction":   ownOf(Record),
 	"retry-failed-records": own,
 	"retry-record":         ownOf(Record),
 	"stream-retry":         ownerOnly,
-	"undo":                 ownerOnly,
+	"undo":                 own,
 	"undo-correction":      ownOf(Record),
 	"unmark-record":        ownOf(Record),
 
@@ -223,18 +223,18 @@ var operations = map[string]Rule{
 	"preview-schedule":    ownerOnly,
 
 	// Snapshots
-	"close-word":        ownerOnly,
-	"delete-snapshot":   ownerOnly,
-	"diff-snapshots":    ownerOnly,
-	"export-list":       ownerOnly,
-	"get-entry-history": ownerOnly,
-	"get-word":          ownerOnly,
-	"import-snapshot":   ownerOnly,
-	"list-snapshots":    ownerOnly,
-	"put-word":          ownerOnly,
-	"restore-snapshot":  ownerOnly,
-	"take-snapshot":     ownerOnly,
-	"undo-restore":      ownerOnly,
+	"close-word":        ownOf(Account),
+	"delete-snapshot":   ownOf(Snapshot),
+	"diff-snapshots":    ownOf(Snapshot),
+	"export-list":       ownOf(Account),
+	"get-entry-history": ownOf(Account),
+	"get-word":          ownOf(Account),
+	"import-snapshot":   ownOf(Account),
+	"list-snapshots":    ownOf(Account),
+	"put-word":          ownOf(Account),
+	"restore-snapshot":  ownOf(Snapshot),
+	"take-snapshot":     ownOf(Account),
+	"undo-restore":      ownOf(Restore),
 
 	// Subjects
 	"get-subject":     signedIn,
@@ -258,12 +258,12 @@ var operations = map[string]Rule{
 	"sync-devices":      ownerOnly,
 
 	// Tasks
-	"cancel-task": ownerOnly,
-	"get-task":    ownerOnly,
+	"cancel-task": ownOf(Task),
+	"get-task":    ownOf(Task),
 	"list-jobs":   ownerOnly,
-	"list-tasks":  ownerOnly,
+	"list-tasks":  own,
 	"run-job":     ownerOnly,
-	"stream-task": ownerOnly,
+	"stream-task": ownOf(Task),
 	"undo-task":   ownerOnly,
 
 	// Tests

@@ -186,7 +186,8 @@ func (h *house) kept() map[string]string {
 	h.t.Helper()
 	kept := map[string]string{}
 	for _, table := range []string{"people", "person_media_users", "accounts", "account_media_users", "ignored_users", "records", "traces", "record_marks", "mappings",
-		"blocked_keywords", "settings", "pending_candidates", "person_answers", "corrections", "notices", "notification_channels", "notification_rules", "summary_jobs", "tasks", "second_factors", "snapshots"} {
+		"blocked_keywords", "settings", "pending_candidates", "person_answers", "corrections", "notices", "notification_channels", "notification_rules", "summary_jobs", "tasks", "second_factors", "snapshots", "listed_entries", "restores",
+		"unwatched", "asked_words", "pending_sync_queue"} {
 		kept[table] = h.rows(table)
 	}
 	var keys int
@@ -231,8 +232,11 @@ func TestEveryOperationHoldsTheTable(t *testing.T) {
 	mira, alex := h.people["mira"], h.people["alex"]
 	h.watch(alex, "灯塔守望者")
 	question, _ := h.waits(alex, "unsure")
+	theirs := h.listOf(alex)
+	h.listOf(mira)
 	foreign := map[access.Thing]int64{access.Account: alex.account, access.Record: alex.records[0], access.Key: alex.keyID,
-		access.Mapping: h.maps(alex.byKey(), "mapped", 265), access.Keyword: h.blocks(alex.byKey(), "blocked"), access.Question: question, access.Notice: h.tell(alex, "灯塔守望者")}
+		access.Mapping: h.maps(alex.byKey(), "mapped", 265), access.Keyword: h.blocks(alex.byKey(), "blocked"), access.Question: question, access.Notice: h.tell(alex, "灯塔守望者"),
+		access.Snapshot: theirs.snapshot, access.Restore: theirs.restore, access.Task: theirs.task}
 	foreign[access.Channel], foreign[access.MessageRule], foreign[access.Delivery] = h.reach(alex)
 	const missing = 987654321
 	whole := map[string]any{"replace-mapping": map[string]any{"title": "x", "subject_id": 265}, "replace-blocked-keyword": map[string]any{"keyword": "x"},

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/auth"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
@@ -41,6 +42,7 @@ type importChoice struct {
 type Import struct {
 	Importer *importer.Importer
 	Accounts *account.Store
+	People   *auth.Store
 }
 
 func (i Import) register(s *server) {
@@ -77,7 +79,7 @@ func (i Import) register(s *server) {
 
 // registerFile registers the import of a file, whose body huma would keep in memory.
 func (i Import) registerFile(s *server, tag string) {
-	var one sync.Mutex // at a time
+	var one uploads
 	param := func(name, about string, schema *huma.Schema) *huma.Param {
 		return &huma.Param{Name: name, In: "query", Description: about, Schema: schema}
 	}
@@ -94,15 +96,16 @@ func (i Import) registerFile(s *server, tag string) {
 		Parameters: []*huma.Param{
 			format,
 			param("dry_run", "Only tell what the import would mark.", &huma.Schema{Type: huma.TypeBoolean}),
-			param("user", "The media-server user whose plays they become; left out it is the first one of the preferred account.", &huma.Schema{Type: huma.TypeString}),
+			param("user", "The media-server user whose plays they become; left out it is the first one of the preferred account. A person names one of their own.", &huma.Schema{Type: huma.TypeString}),
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}},
 		Responses:   responses,
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		if !one.TryLock() {
+		done, first := one.begin(r)
+		if !first {
 			return uploading
 		}
-		defer one.Unlock()
+		defer done()
 		id, err := i.file(w, r)
 		if err == nil {
 			writeJSON(w, http.StatusAccepted, startedTask{id})
@@ -114,16 +117,9 @@ func (i Import) registerFile(s *server, tag string) {
 // file takes the file in a request and starts its import.
 func (i Import) file(w http.ResponseWriter, r *http.Request) (taskID int64, err error) {
 	asked := r.URL.Query()
-	user := asked.Get("user")
-	if user == "" {
-		a, err := i.Accounts.Preferred(r.Context())
-		if err != nil && !errors.Is(err, account.ErrNotFound) {
-			return 0, err
-		}
-		if len(a.MediaUserNames) == 0 {
-			return 0, reason.At("user", noImportUser)
-		}
-		user = a.MediaUserNames[0]
+	user, err := i.user(r.Context(), asked.Get("user"))
+	if err != nil {
+		return 0, err
 	}
 	body, err := fileIn(w, r, importer.MaxFile, append(zipTypes, "application/gzip", "application/x-gzip", "application/json", "application/xml", "text/xml", "text/plain"), noImport)
 	if err != nil {
@@ -142,6 +138,39 @@ func (i Import) file(w http.ResponseWriter, r *http.Request) (taskID int64, err 
 		return 0, err
 	}
 	return t.Status().ID, nil
+}
+
+// user is the media-server user whose plays a file becomes: the one that is named, else the first one of the preferred account. A person
+// names one that the owner said they are, so that what was imported for one is never that of another.
+func (i Import) user(ctx context.Context, named string) (string, error) {
+	person, is := personOf(ctx)
+	if named != "" && !is {
+		return named, nil
+	}
+	names := []string{named}
+	if named == "" {
+		a, err := i.Accounts.Preferred(ctx)
+		if err != nil && !errors.Is(err, account.ErrNotFound) {
+			return "", err
+		}
+		names = a.MediaUserNames
+	}
+	if is {
+		who, err := i.People.Person(ctx, person)
+		if err != nil {
+			return "", err
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(who.MediaUserNames, name) })
+	}
+	switch {
+	case len(names) > 0:
+		return names[0], nil
+	case named != "":
+		return "", reason.At("user", foreignMediaUser.With(named))
+	case is:
+		return "", reason.At("user", noOwnImportUser)
+	}
+	return "", reason.At("user", noImportUser)
 }
 
 func (c importChoice) choice() importer.Choice {

@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/task"
 	"watchmark/internal/tell/word"
 )
 
@@ -22,6 +23,7 @@ type People struct {
 	Accounts *account.Store
 	Words    *word.Service
 	Rules    *mapping.Store
+	Tasks    *task.Registry
 	Engine   interface {
 		IgnoreUser(ctx context.Context, user string) error
 		HeedUser(ctx context.Context, user string) error
@@ -161,6 +163,9 @@ func (ps People) remove(ctx context.Context, id int64) error {
 	}
 	if p.Role == auth.RoleOwner {
 		return auth.ErrOwnerStays
+	}
+	if err := ps.Tasks.CancelOf(ctx, id); err != nil {
+		return err
 	}
 	accounts, err := ps.Accounts.OfPerson(ctx, id)
 	if err != nil {

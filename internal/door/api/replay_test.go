@@ -132,11 +132,16 @@ func TestProbeSaysWhyItFails(t *testing.T) {
 // sent is one server-sent event.
 type sent struct{ name, id, data string }
 
-// events reads a stream to its end, or to the limit.
-func (r *rig) events(path, lastID string, limit int) (status int, all []sent) {
+// events reads a stream to its end, or to the limit, as a script of the owner, or of whom headers show.
+func (r *rig) events(path, lastID string, limit int, headers ...string) (status int, all []sent) {
 	r.t.Helper()
 	req := must(http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+path, nil))(r.t)
-	req.Header.Set("Authorization", "Bearer "+r.key)
+	if len(headers) == 0 {
+		headers = []string{"Authorization", "Bearer " + r.key}
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	if lastID != "" {
 		req.Header.Set("Last-Event-ID", lastID)
 	}

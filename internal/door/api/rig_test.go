@@ -66,6 +66,7 @@ import (
 	"watchmark/internal/testkit/logtest"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/diagnose"
+	"watchmark/internal/upkeep/snapshot"
 	"watchmark/internal/watch"
 )
 
@@ -84,6 +85,7 @@ type rig struct {
 	records   *record.Store
 	kept      *pages
 	words     *word.Service
+	snapshots *snapshot.Service
 	questions *review.Store
 	accounts  *account.Store
 	store     *auth.Store
@@ -148,6 +150,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.notices = newNotifier(t, d, box, masker, manager, log)
 	r.engine = r.startEngine(d, mappings, log)
 	r.words = word.NewService(word.Config{DB: d, Accounts: r.accounts, Entries: r.engine.Entries, Notices: r.notices, Log: log})
+	r.snapshots = snapshot.NewService(snapshot.Config{
+		DB: d, Accounts: r.accounts, Tasks: r.tasks, Holds: r.holds, Entries: r.engine.Entries, Written: r.records.Written, Resumed: record.ResumedTx, Seen: r.words.Seen,
+		Plan: hourly, Keep: func() int { return 30 }, Code: func(catalog.SubjectID) int { return 0 }, Log: log,
+	})
 	scheduler := queue.New(queue.Config{
 		Queue: queue.NewQueue(d), Enabled: func() bool { return true }, Reachability: r.lists.reachability,
 		Next: func(t time.Time) time.Time { return t.Add(time.Minute) }, Probe: r.lists.sign, Held: func([]int64) {}, Released: func([]int64) { r.engine.Wake() }, Log: log,
@@ -276,7 +282,7 @@ func (p *parts) resources() []api.Resource {
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},
 		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.lists.reachability, Probe: r.lists.Probe},
-		api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Rules: p.mappings, Engine: e},
+		api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Rules: p.mappings, Tasks: r.tasks, Engine: e},
 		api.Accounts{Store: r.accounts, People: r.store, Client: r.lists, Engine: e, Notices: r.notices, Words: r.words, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
 		api.Dataset{Table: r.dataset},
@@ -285,9 +291,9 @@ func (p *parts) resources() []api.Resource {
 		api.Device{Watcher: p.device, Engine: e, Records: r.records},
 		api.Tracker{Service: p.tracker},
 		api.Servers{Service: p.watcher},
-		api.Import{},
+		api.Import{Accounts: r.accounts, People: r.store},
 		api.Words{Service: r.words},
-		api.Snapshots{Accounts: r.accounts, Watches: api.Watches{Records: r.kept, Questions: r.questions, Mappings: p.mappings}},
+		api.Snapshots{Service: r.snapshots, Accounts: r.accounts, Watches: api.Watches{Records: r.kept, Questions: r.questions, Mappings: p.mappings}},
 		api.Notifications{Notices: r.notices},
 		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},
 		p.subjects,

@@ -7,13 +7,13 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/access"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/upkeep/snapshot"
@@ -38,6 +38,11 @@ type EntryHistory struct {
 
 func (a Snapshots) register(s *server) {
 	const tag = "Snapshots"
+	s.owned[access.Snapshot] = func(ctx context.Context, id int64) error {
+		_, err := a.Service.Get(ctx, id)
+		return err
+	}
+	s.owned[access.Restore] = func(ctx context.Context, id int64) error { return a.Service.IsRestore(ctx, id) }
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/{id}/snapshots", OperationID: "take-snapshot", Tags: []string{tag}, Summary: "Read the list of an account and keep it",
 		Description:   "Starts a task that reads the whole list, and the marks of the entries that have changed since the snapshot before; once in 30 days all marks. A reading that was cut off goes on where it was. The result of the task is the snapshot.",
@@ -69,7 +74,7 @@ func (a Snapshots) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/accounts/{id}/entries/{subject_id}", OperationID: "get-entry-history", Tags: []string{tag}, Summary: "Tell how an entry came to be what it is",
-		Description: "Its versions in the snapshots, the newest first.",
+		Description: "Its versions in the snapshots, the newest first.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *struct {
 		ByID
 		SubjectID int `path:"subject_id" minimum:"1" doc:"Of the entry, on Bangumi."`
@@ -115,7 +120,7 @@ func (a Snapshots) register(s *server) {
 
 // registerImport registers what huma would keep in memory.
 func (a Snapshots) registerImport(s *server, tag string) {
-	var one sync.Mutex // at a time
+	var one uploads
 	responses := map[string]*huma.Response{"202": s.response("Accepted", startedTask{})}
 	for _, status := range []int{400, 401, 403, 404, 409, 413, 415, 422} {
 		responses[strconv.Itoa(status)] = s.response(http.StatusText(status), &problem.Document{})
@@ -131,10 +136,11 @@ func (a Snapshots) registerImport(s *server, tag string) {
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}},
 		Responses:   responses,
 	}, func(w http.ResponseWriter, r *http.Request) error {
-		if !one.TryLock() {
+		done, first := one.begin(r)
+		if !first {
 			return uploading
 		}
-		defer one.Unlock()
+		defer done()
 		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // what is no number is no account
 		if _, err := a.Accounts.Get(r.Context(), id); err != nil {
 			return err

@@ -43,7 +43,7 @@ func (st Stats) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/stats", OperationID: "get-stats", Tags: []string{"Records"},
 		Summary:     "Count records",
-		Description: "Records by state since midnight, over the last seven days and in all; what waits for Bangumi; what last came from each source.",
+		Description: "Records by state since midnight, over the last seven days and in all; what waits for Bangumi; what last came from each source. For a person it counts their own, without sources.",
 	}, func(ctx context.Context, _ *none) (*JSON[stats], error) { return answer(st.count(ctx)) })
 }
 
@@ -55,6 +55,9 @@ func (st Stats) count(ctx context.Context) (stats, error) {
 	queue, err := st.Queue.Counts(ctx)
 	if err != nil {
 		return stats{}, err
+	}
+	if _, is := personOf(ctx); is { // the sources are everybody's
+		return stats{Stats: records, Queue: queue, Sources: []sourceSeen{}}, nil
 	}
 	last, err := st.Webhooks.LastSeen(ctx)
 	if err != nil {

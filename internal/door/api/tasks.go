@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/access"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/sse"
@@ -23,10 +24,14 @@ type Tasks struct {
 
 func (t Tasks) register(s *server) {
 	const tag = "Tasks"
+	s.owned[access.Task] = func(ctx context.Context, id int64) error {
+		_, err := t.Registry.Get(ctx, id)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/tasks", OperationID: "list-tasks", Tags: []string{tag},
 		Summary:     "List tasks",
-		Description: "Work that takes longer, newest first: what runs, and what ended lately. The newest 40 that ended are kept. One that was under way when the service ended has failed, and says so.",
+		Description: "Work that takes longer, newest first: what runs, and what ended lately. The newest 40 that ended are kept, and 20 of each person. A person sees what they began. One that was under way when the service ended has failed, and says so.",
 	}, func(ctx context.Context, _ *none) (*JSON[Page[task.Status]], error) {
 		all, err := t.Registry.List(ctx)
 		return answer(Page[task.Status]{Items: all}, err)
@@ -52,7 +57,7 @@ func (t Tasks) register(s *server) {
 		DefaultStatus: http.StatusAccepted, Errors: []int{http.StatusConflict},
 	}, t.retryFailed)
 	s.stream("/api/tasks/{id}/stream", "stream-task", tag, "Follow a task",
-		"Server-sent events until the task ends: log (a line of its debug log), progress and result (the task).",
+		"Server-sent events until the task ends: log (a line of its debug log, for the owner alone), progress and result (the task).",
 		idInPath, t.Registry.Get)
 	s.stream("/api/records/{id}/retry/stream", "stream-retry", "Records", "Follow a retry",
 		"Server-sent events of the last retry of the record, running or over: log (a line of the debug log of that run), progress and result (the task, with the record as its result).",

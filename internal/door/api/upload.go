@@ -8,12 +8,24 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync"
 	"syscall"
 
 	"watchmark/internal/catalog/archive"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
+
+// uploads are those of one path that are under way, one at a time of each caller: nobody waits for somebody else, or hears of them.
+type uploads struct{ of sync.Map }
+
+// begin notes that the caller sends a file, until done; first is false while the caller sends one already.
+func (u *uploads) begin(r *http.Request) (done func(), first bool) {
+	whose := scope.From(r.Context())
+	_, running := u.of.LoadOrStore(whose, true)
+	return func() { u.of.Delete(whose) }, !running
+}
 
 // zipTypes are what browsers and scripts call a zip.
 var zipTypes = []string{"application/zip", "application/octet-stream", "application/x-zip-compressed"}

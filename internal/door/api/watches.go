@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match"
 	"watchmark/internal/match/mapping"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 )
 
@@ -106,6 +107,9 @@ func (ws Watches) writeRules(ctx context.Context, out *bufio.Writer, rules, ques
 		}
 		for _, q := range answers {
 			rules[q.MappingID], blockedBy[q.BlockedID] = true, true
+			if !scope.From(ctx).Whole() {
+				q = q.Answer()
+			}
 			if err := list.add(q); err != nil {
 				return err
 			}

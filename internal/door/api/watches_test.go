@@ -54,7 +54,7 @@ func (r *rig) fill(n int, accounts ...int64) {
 		events[i] = watch.Event{Source: watch.Custom, Action: watch.Watched, Media: watch.Episode, Title: `A "title" <b>`, Season: &season, Episode: &episode, UserName: "mira"}
 	}
 	err := r.db.Write(r.t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := record.InsertAll(ctx, tx, events, false, time.Now()); err != nil {
+		if _, err := record.InsertAll(ctx, tx, events, false, 0, time.Now()); err != nil {
 			return err
 		}
 		for i, id := range accounts {

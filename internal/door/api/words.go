@@ -66,7 +66,7 @@ func (ws Words) register(s *server) {
 	})
 	registerOther(s, huma.Operation{
 		Method: http.MethodDelete, Path: path, OperationID: "close-word", Tags: []string{tag}, Summary: "Close the question for a rating and a comment",
-		Description: "Nothing on Bangumi changes, and the entry is not asked about again.",
+		Description: "Nothing on Bangumi changes, and the entry is not asked about again.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *EntryOf) (*none, error) {
 		return nil, ws.Service.Close(ctx, in.ID, catalog.SubjectID(in.SubjectID))
 	})

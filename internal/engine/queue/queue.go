@@ -162,13 +162,14 @@ func (q *Queue) Behind(ctx context.Context, recordID, accountID int64, subject c
 // Counts is the number of tasks by state.
 func (q *Queue) Counts(ctx context.Context) (map[Status]int, error) {
 	counts := map[Status]int{Pending: 0, Synced: 0, Abandoned: 0}
+	within, whose := account.Within(ctx, "account_id")
 	err := db.Each(ctx, q.db.Read(), "count tasks", func(row db.Row) error {
 		var status Status
 		var n int
 		err := row.Scan(&status, &n)
 		counts[status] = n
 		return err
-	}, `SELECT status, COUNT(*) FROM pending_sync_queue GROUP BY status`)
+	}, `SELECT status, COUNT(*) FROM pending_sync_queue WHERE `+within+` GROUP BY status`, whose...)
 	return counts, err
 }
 

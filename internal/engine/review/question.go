@@ -83,6 +83,13 @@ type Question struct {
 	since time.Time // when the first record that waits came in
 }
 
+// Answer is what was asked and answered, without what others who wait for it, or did last, told of themselves.
+func (q Question) Answer() Question {
+	q.Episode, q.Candidates, q.Reason = nil, []match.Candidate{}, reason.Reason{}
+	q.Waiting, q.Episodes, q.RecordID, q.Source = 0, []float64{}, 0, ""
+	return q
+}
+
 // MarshalJSON adds the text of the reason.
 func (q Question) MarshalJSON() ([]byte, error) {
 	type plain Question

@@ -159,7 +159,7 @@ func (s *Service) UndoWritings(ctx context.Context, asked UndoRequest) (*task.Ta
 	if asked.DryRun {
 		kind = UndoPreviewKind
 	}
-	return s.Engine.Tasks.Start(ctx, task.Spec{Kind: kind, Alone: kind}, func(ctx context.Context, t *task.Task) error {
+	return s.Engine.Tasks.Start(ctx, task.Spec{Kind: kind, Alone: task.OfEach(ctx, kind)}, func(ctx context.Context, t *task.Task) error {
 		u.task = t
 		if u.assigned == nil {
 			return u.run(ctx)

@@ -6,16 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/logs"
+	"watchmark/internal/platform/scope"
 )
 
 const (
-	// keptEnded is how many ended tasks are remembered; with their logs they take at most keptEnded × logBytes.
-	keptEnded = 40
+	// keptEnded is how many ended tasks are remembered; with their logs they take at most keptEnded × logBytes. Those that people began are
+	// counted for each person, keptOfPerson with tailBytes at most.
+	keptEnded, keptOfPerson = 40, 20
+	// shownMost is how many tasks a list has.
+	shownMost = 200
 	// tailBytes bounds how much of the log other replicas see while a task runs.
 	tailBytes = 32 << 10
 	// reportEvery is how often a task tells other replicas what is new, and asks whether one of them cancelled it.
@@ -26,7 +31,7 @@ const (
 
 // insert makes the row of a task, which has its id then: that of again, if it is not 0. It returns ErrRunning with the task that has what alone names.
 func (r *Registry) insert(ctx context.Context, t *Task, alone string, again int64) (other *Task, err error) {
-	s := t.Status()
+	s, began := t.Status(), t.scope
 	var id, running int64
 	err = r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if alone != "" {
@@ -36,28 +41,37 @@ func (r *Registry) insert(ctx context.Context, t *Task, alone string, again int6
 			}
 		}
 		if again != 0 { // it may be forgotten by now
-			if _, err := tx.ExecContext(ctx, `DELETE FROM tasks WHERE id = ? AND state <> 'running'`, again); err != nil {
+			var person int64
+			err := tx.QueryRowContext(ctx, `DELETE FROM tasks WHERE id = ? AND state <> 'running' RETURNING COALESCE(person_id, 0)`, again).Scan(&person)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
+			if person != 0 {
+				began = scope.Of(person)
+			}
 			id = again
-			_, err := tx.ExecContext(ctx, `INSERT INTO tasks (id, kind, record_id, alone, owner, state, started_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-				again, s.Kind, s.RecordID, alone, t.owner, Running, s.StartedAt.UnixMilli())
+			_, err = tx.ExecContext(ctx, `INSERT INTO tasks (id, kind, record_id, person_id, alone, owner, state, started_at) VALUES (?, ?, ?, NULLIF(CAST(? AS BIGINT), 0), ?, ?, ?, ?)`,
+				again, s.Kind, s.RecordID, began.Person(), alone, t.owner, Running, s.StartedAt.UnixMilli())
 			return err
 		}
-		return tx.QueryRowContext(ctx, `INSERT INTO tasks (kind, record_id, alone, owner, state, started_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			s.Kind, s.RecordID, alone, t.owner, Running, s.StartedAt.UnixMilli()).Scan(&id)
+		return tx.QueryRowContext(ctx, `INSERT INTO tasks (kind, record_id, person_id, alone, owner, state, started_at) VALUES (?, ?, NULLIF(CAST(? AS BIGINT), 0), ?, ?, ?, ?) RETURNING id`,
+			s.Kind, s.RecordID, began.Person(), alone, t.owner, Running, s.StartedAt.UnixMilli()).Scan(&id)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start a task: %w", err)
 	}
 	if running == 0 {
-		t.change(func(s *Status) { s.ID = id })
+		t.scope = began
+		t.change(func(s *Status) { s.ID, s.PersonID = id, began.Person() })
 		return nil, nil
 	}
-	if other, err = r.Get(ctx, running); err != nil { // it has ended meanwhile
-		return nil, errors.Join(ErrRunning, err)
+	switch other, err = r.Get(ctx, running); {
+	case err == nil:
+		return other, ErrRunning
+	case errors.Is(err, ErrNotFound) && !scope.From(ctx).Whole(): // it is somebody else's
+		return nil, ErrRunning
 	}
-	return other, ErrRunning
+	return nil, errors.Join(ErrRunning, err) // it has ended meanwhile
 }
 
 // report tells other replicas how a task stands until the function that it answers is called. It cancels the task when one of
@@ -165,12 +179,17 @@ func tail(log *logs.Ring, most int) (text string, last int) {
 // keep stores how a task ended, once the database takes it, and forgets the oldest that have ended.
 func (r *Registry) keep(t *Task, end Status) {
 	ctx := context.Background()
+	kept, most := keptEnded, logBytes
+	if end.PersonID != 0 {
+		kept, most = keptOfPerson, tailBytes
+	}
 	for {
 		err := r.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			if err := t.store(ctx, tx, end, logBytes); err != nil {
+			if err := t.store(ctx, tx, end, most); err != nil {
 				return err
 			}
-			_, err := tx.ExecContext(ctx, `DELETE FROM tasks WHERE state <> 'running' AND id < (SELECT id FROM tasks WHERE state <> 'running' ORDER BY id DESC LIMIT 1 OFFSET ?)`, keptEnded-1)
+			_, err := tx.ExecContext(ctx, `DELETE FROM tasks WHERE state <> 'running' AND `+ofPerson+`
+				AND id < (SELECT id FROM tasks WHERE state <> 'running' AND `+ofPerson+` ORDER BY id DESC LIMIT 1 OFFSET ?)`, end.PersonID, end.PersonID, kept-1)
 			return err
 		})
 		if err == nil {
@@ -187,12 +206,27 @@ func (r *Registry) keep(t *Task, end Status) {
 	}
 }
 
-const statusColumns = `id, kind, record_id, state, done, total, message, result, started_at, ended_at`
+// ofPerson is the condition of what a person began, in the words of its index; 0 is the service and its owner.
+const ofPerson = `COALESCE(person_id, 0) = ?`
+
+// reached is the condition of the tasks that the scope of ctx reaches, with its arguments.
+func reached(ctx context.Context) (condition string, args []any) {
+	s := scope.From(ctx)
+	switch {
+	case s.Whole():
+		return `1 = 1`, nil
+	case s.Person() == 0:
+		return `1 = 0`, nil
+	}
+	return ofPerson, []any{s.Person()}
+}
+
+const statusColumns = `id, kind, record_id, COALESCE(person_id, 0), state, done, total, message, result, started_at, ended_at`
 
 func scanStatus(row db.Row, more ...any) (s Status, err error) {
 	var result string
 	var started, ended int64
-	err = row.Scan(append([]any{&s.ID, &s.Kind, &s.RecordID, &s.State, &s.Done, &s.Total, &s.Message, &result, &started, &ended}, more...)...)
+	err = row.Scan(append([]any{&s.ID, &s.Kind, &s.RecordID, &s.PersonID, &s.State, &s.Done, &s.Total, &s.Message, &result, &started, &ended}, more...)...)
 	s.StartedAt = time.UnixMilli(started)
 	if ended != 0 {
 		at := time.UnixMilli(ended)
@@ -222,55 +256,67 @@ func (r *Registry) load(ctx context.Context, id int64) (*Task, error) {
 	return &Task{registry: r, status: s, log: logs.Filled(lines, last)}, nil
 }
 
-// statuses are tasks by what selects them, newest first; those that run here as they are now.
-func (r *Registry) statuses(ctx context.Context, which string, args ...any) ([]Status, error) {
+// statuses are so many tasks that a condition holds for and the scope of ctx reaches, newest first; those that run here as they are now.
+func (r *Registry) statuses(ctx context.Context, most int, which string, args ...any) ([]Status, error) {
+	within, whose := reached(ctx)
 	return db.All(ctx, r.db.Read(), "list the tasks", func(row db.Row) (Status, error) {
 		s, err := scanStatus(row)
 		if t := r.find(s.ID); t != nil {
 			s = t.Status()
 		}
 		return s, err
-	}, `SELECT `+statusColumns+` FROM tasks `+which, args...)
+	}, `SELECT `+statusColumns+` FROM tasks WHERE `+which+` AND `+within+` ORDER BY id DESC LIMIT ?`, slices.Concat(args, whose, []any{most})...)
 }
 
-// List shows all tasks that are remembered, newest first.
+// List shows the tasks that are remembered, newest first, as many as a list has.
 func (r *Registry) List(ctx context.Context) ([]Status, error) {
-	return r.statuses(ctx, `ORDER BY id DESC`)
+	return r.statuses(ctx, shownMost, `1 = 1`)
 }
 
 // Running shows the tasks that run, newest first.
 func (r *Registry) Running(ctx context.Context) ([]Status, error) {
-	return r.statuses(ctx, `WHERE state = 'running' ORDER BY id DESC`)
+	return r.statuses(ctx, shownMost, `state = 'running'`)
 }
 
 // RunningOf is the id of the newest task of some kinds about something (0 = nothing) that runs; 0 when none does.
 func (r *Registry) RunningOf(ctx context.Context, about int64, kinds ...string) (id int64, err error) {
 	list, args := db.In(kinds)
-	err = r.db.Read().QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM tasks WHERE state = 'running' AND record_id = ? AND kind IN `+list, append([]any{about}, args...)...).Scan(&id)
+	within, whose := reached(ctx)
+	err = r.db.Read().QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM tasks WHERE state = 'running' AND record_id = ? AND kind IN `+list+` AND `+within,
+		slices.Concat([]any{about}, args, whose)...).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("look for a task that runs: %w", err)
 	}
 	return id, nil
 }
 
+// IsDone reports whether a task runs, of whomever, that does alone what a name of Spec.Alone stands for.
+func (r *Registry) IsDone(ctx context.Context, alone string) (is bool, err error) {
+	err = r.db.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM tasks WHERE alone = ? AND alone <> '' AND state = 'running')`, alone).Scan(&is)
+	if err != nil {
+		return false, fmt.Errorf("look for a task that runs: %w", err)
+	}
+	return is, nil
+}
+
 // Newest is the newest task of one of some kinds about something (0 = nothing), or ErrNotFound.
 func (r *Registry) Newest(ctx context.Context, about int64, kinds ...string) (Status, error) {
 	list, args := db.In(kinds)
-	return r.newest(ctx, `WHERE record_id = ? AND kind IN `+list, append([]any{about}, args...)...)
+	return r.newest(ctx, `record_id = ? AND kind IN `+list, append([]any{about}, args...)...)
 }
 
 // NewestHere is the newest task of a kind that this replica has started, or ErrNotFound.
 func (r *Registry) NewestHere(ctx context.Context, kind string) (Status, error) {
-	return r.newest(ctx, `WHERE owner = ? AND record_id = 0 AND kind = ?`, r.self.Incarnation(), kind)
+	return r.newest(ctx, `owner = ? AND record_id = 0 AND kind = ?`, r.self.Incarnation(), kind)
 }
 
-// NewestOf is the newest task of a kind, whatever it is about, or ErrNotFound.
+// NewestOf is the newest task of a kind that no person began, whatever it is about, or ErrNotFound.
 func (r *Registry) NewestOf(ctx context.Context, kind string) (Status, error) {
-	return r.newest(ctx, `WHERE kind = ?`, kind)
+	return r.newest(ctx, `kind = ? AND `+ofPerson, kind, 0)
 }
 
 func (r *Registry) newest(ctx context.Context, which string, args ...any) (Status, error) {
-	all, err := r.statuses(ctx, which+` ORDER BY id DESC LIMIT 1`, args...)
+	all, err := r.statuses(ctx, 1, which, args...)
 	switch {
 	case err != nil:
 		return Status{}, err

@@ -23,6 +23,7 @@ import (
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/metrics"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // State is where a task stands.
@@ -41,7 +42,9 @@ type Status struct {
 	ID       int64  `json:"id"`
 	Kind     string `json:"kind" doc:"What is done: retry (one record), retry_failed (all failed records), correct (the match of one record or of a title), answer (the records that a confirmed or rejected title set going), assign_user (what a user without an account watched, once an account names the user), undo (what was written in a span of time or by a task is taken back), undo_preview (what that would take back), archive_import (the offline data), dataset_refresh (the ID table), idmap_update (the ID table and the lists of seasons), backup, snapshot (the list of an account), restore (what is brought back to a list), restore_preview (what that would write), restore_undo (the way back of that), device_sync (the TV boxes), import (what a media server remembers), import_preview (what that would mark), server_sync (the plays at a media server), server_seed (what a list has as watched, written to a media server), server_undo (the way back of that), tracker_sync (the history of Trakt), tracker_preview (what a full sync of it would mark) or tracker_device (a sign-in to Trakt by device code)."`
 	RecordID int64  `json:"record_id" doc:"The record that the task is about, of an answer the question, of a media server the sign-in, and of a list or a user without an account the account; 0 for none."`
-	State    State  `json:"state" enum:"running,done,failed,cancelled"`
+	// PersonID is who began it; 0 for the service and its owner.
+	PersonID int64 `json:"person_id" doc:"The person who began it; 0 for the service and its owner."`
+	State    State `json:"state" enum:"running,done,failed,cancelled"`
 	// Done of Total units are done; Total is 0 while it is not known.
 	Done  int `json:"done"`
 	Total int `json:"total"`
@@ -76,6 +79,7 @@ type Task struct {
 	registry *Registry
 	cancel   context.CancelCauseFunc // nil for one that does not run here
 	owner    int64                   // the incarnation that started it
+	scope    scope.Scope             // of who began it, and so of its work
 	quiet    bool                    // it is no row
 	log      *logs.Ring
 
@@ -185,19 +189,27 @@ type Spec struct {
 	About int64
 	// Alone names what one task at a time may do, on all replicas; empty for what several may do.
 	Alone string
-	// Again is the id of a task that was cut off, and goes on as this one; 0 for a new one.
+	// Again is the id of a task that was cut off, and goes on as this one, for whom it was begun; 0 for a new one.
 	Again int64
 	// Quiet is for work that nobody waits for: the task is in no list, has no id, and is forgotten when it ends.
 	Quiet bool
 }
 
+// OfEach is a name for Spec.Alone of what each person may do one at a time, and the service and its owner.
+func OfEach(ctx context.Context, what string) string {
+	if s := scope.From(ctx); !s.Whole() {
+		return fmt.Sprintf("%s of person %d", what, s.Person())
+	}
+	return what
+}
+
 // Start runs work in a goroutine of its own, with a context that ends when the task is cancelled or the service stops: then its
 // cause is ErrStopping. What is logged with that context is in the task's log. An error of work is shown to people. It returns
-// ErrStopping after Stop, and ErrRunning with the task that has what Alone names.
+// ErrStopping after Stop, and ErrRunning with the task that has what Alone names, if the scope of ctx reaches it.
 func (r *Registry) Start(ctx context.Context, s Spec, work func(ctx context.Context, t *Task) error) (*Task, error) {
 	own, cancel := context.WithCancelCause(context.Background())
-	t := &Task{registry: r, cancel: cancel, quiet: s.Quiet, owner: r.self.Incarnation(), log: logs.NewRing(logBytes)}
-	t.status = Status{Kind: s.Kind, RecordID: s.About, State: Running, StartedAt: time.Now()}
+	t := &Task{registry: r, cancel: cancel, quiet: s.Quiet, owner: r.self.Incarnation(), scope: scope.From(ctx), log: logs.NewRing(logBytes)}
+	t.status = Status{Kind: s.Kind, RecordID: s.About, PersonID: t.scope.Person(), State: Running, StartedAt: time.Now()}
 	if !r.enter(t) {
 		return nil, ErrStopping
 	}
@@ -212,9 +224,9 @@ func (r *Registry) Start(ctx context.Context, s Spec, work func(ctx context.Cont
 	go func() {
 		defer r.leave(t)
 		defer cancel(nil)
-		ctx := own
+		ctx := scope.In(own, t.scope)
 		if !s.Quiet {
-			ctx = With(own, t)
+			ctx = With(ctx, t)
 		}
 		reported := r.report(ctx, t)
 		end := t.ended(ctx, r.guarded(ctx, t, work))
@@ -262,8 +274,12 @@ func (r *Registry) guarded(ctx context.Context, t *Task, work func(ctx context.C
 	return work(ctx, t)
 }
 
-// Get is the task with id, with its log, or ErrNotFound.
+// Get is the task with id, with its log, or ErrNotFound. For a person it has no log, and is followed as one of another replica.
 func (r *Registry) Get(ctx context.Context, id int64) (*Task, error) {
+	if !scope.From(ctx).Whole() {
+		s, err := r.newest(ctx, `id = ?`, id)
+		return &Task{registry: r, status: s, log: logs.Filled(nil, 0)}, err
+	}
 	if t := r.find(id); t != nil {
 		return t, nil
 	}
@@ -283,6 +299,11 @@ func (r *Registry) find(id int64) *Task {
 
 // Cancel asks a running task to stop, wherever it runs. It returns ErrNotFound or ErrEnded.
 func (r *Registry) Cancel(ctx context.Context, id int64) error {
+	if !scope.From(ctx).Whole() {
+		if _, err := r.newest(ctx, `id = ?`, id); err != nil {
+			return err
+		}
+	}
 	if t := r.find(id); t != nil {
 		if t.Status().State != Running {
 			return ErrEnded
@@ -291,6 +312,17 @@ func (r *Registry) Cancel(ctx context.Context, id int64) error {
 		return nil
 	}
 	return r.cancelElsewhere(ctx, id)
+}
+
+// CancelOf cancels what a person began and still runs, before the person is removed.
+func (r *Registry) CancelOf(ctx context.Context, person int64) error {
+	running, err := r.statuses(ctx, shownMost, `state = 'running' AND `+ofPerson, person)
+	for _, s := range running {
+		if failed := r.Cancel(ctx, s.ID); !errors.Is(failed, ErrEnded) && !errors.Is(failed, ErrNotFound) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 // Stop cancels every task, starts no more, and waits until all have ended, or until ctx ends: then its error

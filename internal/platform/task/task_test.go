@@ -15,6 +15,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/logs"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/testkit/dbtest"
@@ -397,5 +398,175 @@ func TestATaskThatWasCutOffGoesOnUnderItsID(t *testing.T) {
 	status, _ := ended(t, again)
 	if all, err := second.List(t.Context()); err != nil || len(all) != 1 || all[0].ID != spec.Again || status.State != task.Done || all[0].State != task.Done || all[0].RecordID != 42 || all[0].Result == nil {
 		t.Errorf("%+v %+v %v", status, all, err)
+	}
+}
+
+// A person sees, follows and cancels their own tasks alone, without their logs, and the work of one runs in the person's scope.
+func TestATaskIsOfWhoBeganIt(t *testing.T) {
+	d := dbtest.Open(t)
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (2, 'mira', 'person', '', 0, 0), (3, 'alex', 'person', '', 0, 0)`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r := task.New(d, dbtest.Self(1), slog.New(task.Handler(slog.DiscardHandler)))
+	mira, alex := scope.In(t.Context(), scope.Of(2)), scope.In(t.Context(), scope.Of(3))
+	seen := make(chan int64, 2)
+	waits := func(ctx context.Context, run *task.Task) error {
+		seen <- scope.From(ctx).Person()
+		run.Progress(1, 2, reason.Text("half"))
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	theirs, err := r.Start(mira, task.Spec{Kind: "test", About: 7, Alone: "one thing"}, waits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners, err := r.Start(t.Context(), task.Spec{Kind: "test", About: 7}, waits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := <-seen, <-seen; a+b != 2 || a*b != 0 {
+		t.Errorf("the work ran for %d and %d", a, b)
+	}
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		want []int64
+	}{
+		"the owner": {scope.In(t.Context(), scope.Everything()), []int64{owners.Status().ID, theirs.Status().ID}},
+		"who began": {mira, []int64{theirs.Status().ID}},
+		"another":   {alex, nil},
+		"nobody":    {scope.In(t.Context(), scope.Scope{}), []int64{owners.Status().ID}[:0]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ids []int64
+			all, err := r.List(c.ctx)
+			for _, s := range all {
+				ids = append(ids, s.ID)
+			}
+			if err != nil || !slices.Equal(ids, c.want) {
+				t.Errorf("sees %v: %v", ids, err)
+			}
+			newest, err := r.Newest(c.ctx, 7, "test")
+			if len(c.want) == 0 != errors.Is(err, task.ErrNotFound) || len(c.want) > 0 && newest.ID != c.want[0] {
+				t.Errorf("the newest is %d: %v", newest.ID, err)
+			}
+			running, err := r.RunningOf(c.ctx, 7, "test")
+			if err != nil || len(c.want) == 0 != (running == 0) {
+				t.Errorf("%d runs: %v", running, err)
+			}
+		})
+	}
+	for _, ctx := range []context.Context{alex, scope.In(t.Context(), scope.Scope{})} {
+		for _, run := range []*task.Task{theirs, owners} {
+			if _, err := r.Get(ctx, run.Status().ID); !errors.Is(err, task.ErrNotFound) {
+				t.Errorf("another gets it: %v", err)
+			}
+			if err := r.Cancel(ctx, run.Status().ID); !errors.Is(err, task.ErrNotFound) || run.Status().State != task.Running {
+				t.Errorf("another cancels it: %v", err)
+			}
+		}
+		if other, err := r.Start(ctx, task.Spec{Kind: "test", Alone: "one thing"}, waits); other != nil || !errors.Is(err, task.ErrRunning) {
+			t.Errorf("another is told of %v: %v", other, err)
+		}
+	}
+	own, err := r.Get(mira, theirs.Status().ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines, _ := own.After(0); len(lines) > 0 || own.EndNumber() != 1 || own.Status().Done != 1 {
+		t.Errorf("the person sees %v of %+v", lines, own.Status())
+	}
+	if err := r.Cancel(mira, theirs.Status().ID); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, theirs)
+	if own, err = own.Now(mira); err != nil || own.Status().State != task.Cancelled {
+		t.Errorf("the person's task: %v", err)
+	}
+	if err := r.CancelOf(t.Context(), 2); err != nil || owners.Status().State != task.Running {
+		t.Errorf("leaving: %v", err)
+	}
+	if err := r.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A task that goes on is of who began it, at whichever replica, and is the owner's once the person is gone.
+func TestATaskGoesOnForWhoBeganIt(t *testing.T) {
+	d := dbtest.Open(t)
+	write := func(statement string) {
+		t.Helper()
+		if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, statement); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (2, 'mira', 'person', '', 0, 0)`)
+	mira := scope.In(t.Context(), scope.Of(2))
+	first := task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler))
+	begun, err := first.Start(mira, task.Spec{Kind: "test"}, func(ctx context.Context, _ *task.Task) error { <-ctx.Done(); return ctx.Err() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := begun.Status().ID
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return task.FreeTx(ctx, tx, []int64{1}) }); err != nil {
+		t.Fatal(err)
+	}
+	second := task.New(d, dbtest.Self(2), slog.New(slog.DiscardHandler))
+	seen := make(chan int64, 1)
+	on, err := second.Start(t.Context(), task.Spec{Kind: "test", Again: id}, func(ctx context.Context, _ *task.Task) error {
+		seen <- scope.From(ctx).Person()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended(t, on)
+	if person := <-seen; person != 2 || on.Status().PersonID != 2 {
+		t.Errorf("it goes on for %d, as that of %d", person, on.Status().PersonID)
+	}
+	if s, err := second.Newest(mira, 0, "test"); err != nil || s.ID != id || s.State != task.Done {
+		t.Errorf("the person sees %+v: %v", s, err)
+	}
+	write(`DELETE FROM people WHERE id = 2`)
+	if _, err := second.Get(mira, id); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("an id that is given again leads to it: %v", err)
+	}
+	if s, err := second.Newest(t.Context(), 0, "test"); err != nil || s.ID != id {
+		t.Errorf("the owner sees %+v: %v", s, err)
+	}
+	_ = first.Stop(t.Context())
+}
+
+// What many people did forgets nothing of another.
+func TestEndedTasksAreForgottenOfEachPerson(t *testing.T) {
+	d := dbtest.Open(t)
+	if err := d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (2, 'mira', 'person', '', 0, 0)`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r := task.New(d, dbtest.Self(1), slog.New(slog.DiscardHandler))
+	mira := scope.In(t.Context(), scope.Of(2))
+	run := func(ctx context.Context, n int) {
+		for range n {
+			one, err := r.Start(ctx, task.Spec{Kind: "test"}, func(context.Context, *task.Task) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended(t, one)
+		}
+	}
+	run(t.Context(), 3)
+	run(mira, 50)
+	all, err := r.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := r.List(mira)
+	if err != nil || len(own) != 20 || len(all) != 23 {
+		t.Errorf("the person has %d, all are %d: %v", len(own), len(all), err)
 	}
 }

@@ -99,7 +99,7 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Importer previews and runs imports, one at a time on all replicas. It may be used by several goroutines.
+// Importer previews and runs imports, one at a time on all replicas, and one of each person. It may be used by several goroutines.
 type Importer struct {
 	Config
 }
@@ -230,13 +230,12 @@ func (k *Importer) ofServer(h History) *history {
 // start finds out who is meant, so that what is wrong is told at once, and starts the work as a task. While another runs it asks no
 // server: that would answer only after what the other asks it.
 func (k *Importer) start(ctx context.Context, id int64, preview bool, which func() (*history, error)) (*task.Task, error) {
-	for _, kind := range []string{PreviewTask, RunTask} {
-		switch newest, err := k.Tasks.NewestOf(ctx, kind); {
-		case err == nil && newest.State == task.Running:
-			return nil, ErrRunning
-		case err != nil && !errors.Is(err, task.ErrNotFound):
-			return nil, err
-		}
+	alone := task.OfEach(ctx, "import")
+	switch runs, err := k.Tasks.IsDone(ctx, alone); {
+	case err != nil:
+		return nil, err
+	case runs:
+		return nil, ErrRunning
 	}
 	h, err := which()
 	if err != nil {
@@ -246,7 +245,7 @@ func (k *Importer) start(ctx context.Context, id int64, preview bool, which func
 	if preview {
 		kind, work = PreviewTask, h.preview
 	}
-	t, err := k.Tasks.Start(ctx, task.Spec{Kind: kind, About: id, Alone: "import"}, func(ctx context.Context, t *task.Task) error {
+	t, err := k.Tasks.Start(ctx, task.Spec{Kind: kind, About: id, Alone: alone}, func(ctx context.Context, t *task.Task) error {
 		if h.ended != nil {
 			defer h.ended()
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 )
@@ -92,13 +93,14 @@ func (k *Service) Taken(ctx context.Context, plays []string) (map[string]bool, e
 		numbers[i], _ = strconv.ParseInt(play, 10, 64) // what has no number is no play
 	}
 	list, args := db.In(numbers)
+	within, whose := account.Within(ctx, `(SELECT records.account_id FROM records WHERE records.id = record_id)`)
 	taken := map[string]bool{}
 	err := db.Each(ctx, k.store.db.Read(), "look for plays of anybody", func(row db.Row) error {
 		var play int64
 		err := row.Scan(&play)
 		taken[strconv.FormatInt(play, 10)] = true
 		return err
-	}, `SELECT play_id FROM tracker_plays WHERE user_id IN (SELECT id FROM tracker_users) AND record_id <> 0 AND play_id IN `+list, args...)
+	}, `SELECT play_id FROM tracker_plays WHERE user_id IN (SELECT id FROM tracker_users) AND record_id <> 0 AND play_id IN `+list+` AND `+within, append(args, whose...)...)
 	return taken, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -156,8 +157,9 @@ func (k *Service) Close(ctx context.Context, accountID int64, subjects ...catalo
 	closed := false
 	err := k.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		list, args := db.In(subjects)
+		within, whose := account.Within(ctx, "account_id")
 		ids, err := db.Values[catalog.SubjectID](ctx, tx, "close questions for a word", `UPDATE asked_words SET over_at = ?
-			WHERE account_id = ? AND over_at = 0 AND subject_id IN `+list+` RETURNING subject_id`, append([]any{time.Now().UnixMilli(), accountID}, args...)...)
+			WHERE account_id = ? AND over_at = 0 AND subject_id IN `+list+` AND `+within+` RETURNING subject_id`, slices.Concat([]any{time.Now().UnixMilli(), accountID}, args, whose)...)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 )
 
@@ -238,6 +239,7 @@ const historyMost = 200
 // History is how an entry came to be what it is, the newest version first. A version without an entry is when it was not on the list.
 func (k *Service) History(ctx context.Context, accountID int64, subject catalog.SubjectID) ([]Version, error) {
 	all := []Version{}
+	within, whose := account.Within(ctx, "e.account_id")
 	var before *version
 	var until int64
 	err := db.Each(ctx, k.DB.Read(), fmt.Sprintf("read the history of subject %d", subject), func(row db.Row) error {
@@ -265,7 +267,7 @@ func (k *Service) History(ctx context.Context, accountID int64, subject catalog.
 			CASE WHEN e.until <> 0 AND NOT EXISTS (SELECT 1 FROM listed_entries n WHERE n.account_id = e.account_id AND n.subject_id = e.subject_id AND n.since = e.until)
 				THEN COALESCE((SELECT s.taken_at FROM snapshots s WHERE s.account_id = e.account_id AND s.id >= e.until AND s.taken_at <> 0 AND s.source = 'list' ORDER BY s.id LIMIT 1), 0) ELSE 0 END
 		FROM listed_entries e JOIN snapshots b ON b.id = (SELECT MIN(s.id) FROM snapshots s WHERE s.account_id = e.account_id AND s.id >= e.since AND s.taken_at <> 0 AND s.source = 'list' AND (e.until = 0 OR s.id < e.until))
-		WHERE e.account_id = ? AND e.subject_id = ? ORDER BY e.since`, accountID, subject)
+		WHERE e.account_id = ? AND e.subject_id = ? AND `+within+` ORDER BY e.since`, append([]any{accountID, subject}, whose...)...)
 	slices.Reverse(all)
 	return all[:min(len(all), historyMost)], err
 }

@@ -146,6 +146,12 @@ func (k *Service) RestoresBetween(ctx context.Context, accountID int64, since, u
 	return k.store.restoresBetween(ctx, accountID, since, until)
 }
 
+// IsRestore returns ErrNoRestore where a task brought nothing back, or not to a list that the scope of ctx reaches.
+func (k *Service) IsRestore(ctx context.Context, taskID int64) error {
+	_, err := k.store.restore(ctx, taskID)
+	return err
+}
+
 // LastRestore is the newest task that brought something back to an account's list and can be taken back; 0 for none.
 func (k *Service) LastRestore(ctx context.Context, accountID int64) (int64, error) {
 	return k.store.lastRestore(ctx, accountID)

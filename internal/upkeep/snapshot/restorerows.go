@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 )
 
@@ -67,7 +68,8 @@ func scanRestore(row db.Row) (r restore, err error) {
 
 // restore is what a task brings back, or ErrNoRestore.
 func (s store) restore(ctx context.Context, task int64) (restore, error) {
-	r, err := scanRestore(s.db.Read().QueryRowContext(ctx, `SELECT `+restoreColumns+` FROM restores WHERE task_id = ?`, task))
+	within, whose := account.Within(ctx, "account_id")
+	r, err := scanRestore(s.db.Read().QueryRowContext(ctx, `SELECT `+restoreColumns+` FROM restores WHERE task_id = ? AND `+within, append([]any{task}, whose...)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, ErrNoRestore
 	}
@@ -82,17 +84,19 @@ func (s store) openRestores(ctx context.Context, since time.Time) ([]restore, er
 	return db.All(ctx, s.db.Read(), "list what is brought back", scanRestore, `SELECT `+restoreColumns+` FROM restores WHERE ended_at = 0 OR ended_at > ? ORDER BY task_id`, since.UnixMilli())
 }
 
-func (s store) restoresBetween(ctx context.Context, account int64, since, until time.Time) ([]int64, error) {
+func (s store) restoresBetween(ctx context.Context, accountID int64, since, until time.Time) ([]int64, error) {
+	within, whose := account.Within(ctx, "account_id")
 	return db.All(ctx, s.db.Read(), "list what was brought back", func(row db.Row) (id int64, err error) { return id, row.Scan(&id) },
 		`SELECT task_id FROM restores WHERE (account_id = ? OR CAST(? AS BIGINT) = 0)
 		AND EXISTS (SELECT 1 FROM restore_rows w WHERE w.task_id = restores.task_id AND w.written <> '' AND w.written_at >= ? AND w.written_at <= ?)
-		ORDER BY task_id`, account, account, since.UnixMilli(), until.UnixMilli())
+		AND `+within+` ORDER BY task_id`, append([]any{accountID, accountID, since.UnixMilli(), until.UnixMilli()}, whose...)...)
 }
 
-func (s store) lastRestore(ctx context.Context, account int64) (id int64, err error) {
+func (s store) lastRestore(ctx context.Context, accountID int64) (id int64, err error) {
+	within, whose := account.Within(ctx, "account_id")
 	err = s.db.Read().QueryRowContext(ctx, `SELECT COALESCE(MAX(task_id), 0) FROM restores WHERE account_id = ? AND undoes = 0 AND ended_at <> 0
 		AND EXISTS (SELECT 1 FROM restore_rows w WHERE w.task_id = restores.task_id AND w.written <> '')
-		AND NOT EXISTS (SELECT 1 FROM restores u WHERE u.undoes = restores.task_id)`, account).Scan(&id)
+		AND NOT EXISTS (SELECT 1 FROM restores u WHERE u.undoes = restores.task_id) AND `+within, append([]any{accountID}, whose...)...).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("look for what was brought back: %w", err)
 	}

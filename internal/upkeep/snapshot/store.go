@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 )
 
-// store is the tables snapshots and listed_entries.
+// store is the tables snapshots and listed_entries. What it is asked for by an id, it finds in the scope of the context alone.
 type store struct{ db *db.DB }
 
 // version is an entry of a list with its marks. nil Marks are put as they were before.
@@ -141,12 +142,16 @@ func (s store) end(ctx context.Context, begun Snapshot, gone []catalog.SubjectID
 }
 
 func (s store) list(ctx context.Context, accountID int64) ([]Snapshot, error) {
-	return db.All(ctx, s.db.Read(), "list snapshots", scan, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 ORDER BY taken_at DESC, id DESC`, accountID)
+	within, whose := account.Within(ctx, "account_id")
+	return db.All(ctx, s.db.Read(), "list snapshots", scan, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 AND `+within+` ORDER BY taken_at DESC, id DESC`,
+		append([]any{accountID}, whose...)...)
 }
 
 // newest is the newest snapshot of an account; the zero one when it has none.
 func (s store) newest(ctx context.Context, accountID int64) (Snapshot, error) {
-	found, err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 AND source = 'list' ORDER BY id DESC LIMIT 1`, accountID))
+	within, whose := account.Within(ctx, "account_id")
+	found, err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM snapshots WHERE account_id = ? AND taken_at <> 0 AND source = 'list' AND `+within+` ORDER BY id DESC LIMIT 1`,
+		append([]any{accountID}, whose...)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Snapshot{}, nil
 	}
@@ -154,7 +159,8 @@ func (s store) newest(ctx context.Context, accountID int64) (Snapshot, error) {
 }
 
 func (s store) get(ctx context.Context, id int64) (Snapshot, error) {
-	found, err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM snapshots WHERE id = ? AND taken_at <> 0`, id))
+	within, whose := account.Within(ctx, "account_id")
+	found, err := scan(s.db.Read().QueryRowContext(ctx, `SELECT `+columns+` FROM snapshots WHERE id = ? AND taken_at <> 0 AND `+within, append([]any{id}, whose...)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Snapshot{}, ErrNotFound
 	}
