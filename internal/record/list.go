@@ -139,8 +139,10 @@ func (f Filter) where(ctx context.Context) (string, []any) {
 		terms = append(terms, term)
 		args = append(args, values...)
 	}
-	if f.Status != "" {
+	if f.Status != "" && scope.From(ctx).Whole() {
 		add("status = ?", f.Status)
+	} else if f.Status != "" {
+		add("(status || '') = ?", f.Status) // by the index of an account's records, not by that of a state
 	}
 	if f.Source != "" {
 		add("source = ?", f.Source)

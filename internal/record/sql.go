@@ -24,6 +24,11 @@ func IsAwaitedIn(ctx context.Context, question string) (term string, args []any)
 	return question + ` IN (SELECT records.question_id FROM records WHERE records.status = 'review' AND ` + within + `)`, args
 }
 
+// SubjectNameOf is what the newest record of an account calls a subject, NULL where there is none.
+func SubjectNameOf(account, subject string) string {
+	return `(SELECT records.subject_name FROM records WHERE records.account_id = ` + account + ` AND records.subject_id = ` + subject + ` ORDER BY records.id DESC LIMIT 1)`
+}
+
 // IsAwaited holds for a question that a record waits for.
 func IsAwaited(question string) string {
 	return `EXISTS (SELECT 1 FROM records WHERE records.question_id = ` + question + ` AND records.status = 'review')`

@@ -80,15 +80,18 @@ func (s *Store) Unwatched(ctx context.Context, asked bool) ([]Unwatched, error) 
 // AskedUnwatched are at most so many of the records that wait for a person's word, by account and record, and the cursor of the next page
 // (0 = none). A cursor other than 0 is the record that the page begins after.
 func (s *Store) AskedUnwatched(ctx context.Context, after int64, most int) (asked []Unwatched, next int64, err error) {
+	within, whose := account.Within(ctx, "account_id")
+	from, whoseFrom := account.Within(ctx, "a.account_id") // or a cursor would tell of others
+	args := slices.Concat(whose, []any{after, after}, whoseFrom, []any{after, most + 1})
 	asked, err = db.All(ctx, s.db.Read(), "list what people are asked about", func(row db.Row) (u Unwatched, err error) {
 		var heard int64
 		err = scan(row, &u.Record, &heard)
 		u.HeardAt = time.UnixMilli(heard)
 		return u, err
 	}, `SELECT `+columns+`, (SELECT MAX(heard_at) FROM unwatched WHERE record_id = records.id) FROM records
-		WHERE id IN (SELECT record_id FROM unwatched WHERE asked_at > 0)
-			AND (CAST(? AS BIGINT) = 0 OR (COALESCE(account_id, 0), id) > ((SELECT COALESCE(a.account_id, 0) FROM records a WHERE a.id = ?), CAST(? AS BIGINT)))
-		ORDER BY COALESCE(account_id, 0), id LIMIT ?`, after, after, after, most+1)
+		WHERE id IN (SELECT record_id FROM unwatched WHERE asked_at > 0) AND `+within+`
+			AND (CAST(? AS BIGINT) = 0 OR (COALESCE(account_id, 0), id) > ((SELECT COALESCE(a.account_id, 0) FROM records a WHERE a.id = ? AND `+from+`), CAST(? AS BIGINT)))
+		ORDER BY COALESCE(account_id, 0), id LIMIT ?`, args...)
 	if err == nil && len(asked) > most {
 		asked = asked[:most]
 		next = asked[most-1].ID

@@ -103,6 +103,7 @@ func TestAnotherOnesListIsNotThere(t *testing.T) {
 		"an answer to what was set back":   {http.MethodPost, "/api/unwatched", func(id int64) any { return map[string]any{"record_ids": []int64{id}, "take_back": true} }, theirs.record},
 		"what was set back is to be kept":  {http.MethodPost, "/api/unwatched", func(id int64) any { return map[string]any{"record_ids": []int64{id}, "take_back": false} }, theirs.record},
 		"the list of an account as a file": {http.MethodGet, "/api/accounts/%d/export?format=watches", nil, alex.account},
+		"a page of what was set back":      {http.MethodGet, "/api/unwatched?cursor=%d", nil, theirs.record},
 		"the history of an entry":          {http.MethodGet, "/api/accounts/%d/entries/8", nil, alex.account},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +120,7 @@ func TestAnotherOnesListIsNotThere(t *testing.T) {
 				return h.send(c.method, path, body, mira.bySession()...)
 			}
 			got, nobodys := ask(c.id), ask(missing)
-			if got.status < 400 || got.status >= 500 || got.body != nobodys.body || got.status != nobodys.status || !maps.EqualFunc(lasting(got.header), lasting(nobodys.header), slices.Equal) {
+			if got.status >= 500 || got.status < 400 && !strings.Contains(c.path, "cursor") || got.body != nobodys.body || got.status != nobodys.status || !maps.EqualFunc(lasting(got.header), lasting(nobodys.header), slices.Equal) {
 				t.Errorf("it tells what exists: %d %s of somebody else's, %d %s of what is not there", got.status, got.body, nobodys.status, nobodys.body)
 			}
 			if !maps.Equal(before, h.kept()) {

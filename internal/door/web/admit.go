@@ -71,6 +71,15 @@ func (r *request) tabs(rows []row) []row {
 	return left
 }
 
+// up is the page that the reader comes back to from a page: the one that it is below, and from behind a door that the reader does not have
+// the first one of theirs.
+func (r *request) up(at location, doors []door) *page {
+	if at.Door == "" || len(doors) == 0 || slices.ContainsFunc(doors, func(d door) bool { return d.Key == at.Door }) {
+		return at.Up
+	}
+	return &doors[0].Pages[0]
+}
+
 // refuse answers somebody who may not see a page.
 func (s *site) refuse(w http.ResponseWriter, plain *http.Request) {
 	if plain.Method != http.MethodGet && plain.Method != http.MethodHead {

@@ -119,7 +119,7 @@ func (g Dashboard) show(r *request) (content, error) {
 	}
 	polled = slices.DeleteFunc(polled, func(p polledSource) bool { return !p.Enabled })
 	page := dashboardPage{
-		Latest: latest(newest), Today: todayTiles(activity.Today), Figures: figuresOf(activity.Days), Catalog: g.Reachability(),
+		Latest: latest(newest), Today: todayTiles("/records", activity.Today), Figures: figuresOf(activity.Days), Catalog: g.Reachability(),
 		HasAccount: len(accounts) > 0, HasEvent: len(newest) > 0,
 		HasSuccess: slices.ContainsFunc(newest, func(r record.Record) bool { return r.Status == record.Success }),
 	}
@@ -323,8 +323,8 @@ func rank(l sourceLine) int {
 	return 2
 }
 
-// todayTiles are the counts of today. Received and processing records are one tile.
-func todayTiles(today map[record.Status]int) []tile {
+// todayTiles are the counts of today, which lead to a list of records. Received and processing records are one tile.
+func todayTiles(records string, today map[record.Status]int) []tile {
 	var tiles []tile
 	for _, status := range []record.Status{record.Success, record.Failed, record.Review, record.Queued, record.Ignored, record.Processing} {
 		count := today[status]
@@ -332,7 +332,7 @@ func todayTiles(today map[record.Status]int) []tile {
 			count += today[record.Received]
 		}
 		if count > 0 {
-			tiles = append(tiles, tile{displayOf(status), count, "/records?status=" + string(status)})
+			tiles = append(tiles, tile{displayOf(status), count, withQuery(records, map[string]string{"status": string(status)})})
 		}
 	}
 	return tiles

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"slices"
+
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/auth"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source/importer"
@@ -48,6 +51,12 @@ func (g Sources) importHistory(r *request) (content, error) {
 		return content{}, err
 	}
 	page := importPage{Sources: importSources, Formats: importer.Formats, Accounts: enabledOf(accounts)}
+	if r.viewer.Role == auth.RolePerson { // who imports files, for the users that they are
+		page.Sources = nil
+		if page.Accounts, err = g.ownUsers(r, page.Accounts); err != nil {
+			return content{}, err
+		}
+	}
 	if page.RunningTask, err = g.Tasks.RunningOf(r.Context(), 0, importer.PreviewTask, importer.RunTask); err != nil {
 		return content{}, err
 	}
@@ -60,7 +69,7 @@ func (g Sources) importHistory(r *request) (content, error) {
 		return content{}, err
 	}
 	if result, is := task.ResultOf[importer.Result](run); is && run.State != task.Running {
-		page.Last = importViewOf(run, result)
+		page.Last = importViewOf(r, run, result)
 	}
 	// An import after the preview makes the preview out of date.
 	if result, is := task.ResultOf[importer.Preview](preview); is && result.Table != nil && preview.State != task.Running && preview.ID > run.ID {
@@ -71,11 +80,30 @@ func (g Sources) importHistory(r *request) (content, error) {
 	return content{Data: page}, nil
 }
 
-func importViewOf(t task.Status, result importer.Result) *importView {
-	view := &importView{Status: t, Result: result, Display: taskEnds[t.State], Path: withQuery("/records", map[string]string{"user": result.User})}
+// ownUsers are the accounts of a person with those of their users alone that the person is; without one an account is left out.
+func (g Sources) ownUsers(r *request, accounts []account.Account) (own []account.Account, err error) {
+	who, err := g.Person(r.Context(), r.viewer.Person)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range accounts {
+		a.MediaUserNames = slices.DeleteFunc(a.MediaUserNames, func(name string) bool { return !slices.Contains(who.MediaUserNames, name) })
+		if len(a.MediaUserNames) > 0 {
+			own = append(own, a)
+		}
+	}
+	return own, nil
+}
+
+func importViewOf(r *request, t task.Status, result importer.Result) *importView {
+	records := minePath
+	if r.may("/records") {
+		records = "/records"
+	}
+	view := &importView{Status: t, Result: result, Display: taskEnds[t.State], Path: withQuery(records, map[string]string{"user": result.User})}
 	for _, status := range record.Statuses {
 		if n := result.Records[status]; n > 0 {
-			view.Counts = append(view.Counts, tile{displayOf(status), n, withQuery("/records", map[string]string{"user": result.User, "status": string(status)})})
+			view.Counts = append(view.Counts, tile{displayOf(status), n, withQuery(records, map[string]string{"user": result.User, "status": string(status)})})
 		}
 	}
 	return view

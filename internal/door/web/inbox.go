@@ -137,7 +137,7 @@ func (g Inbox) list(r *request) (content, error) {
 	}
 	var err error
 	if r.can("answer-unwatched") {
-		if page.Unwatched, page.MoreUnwatched, err = g.unwatched(ctx); err != nil {
+		if page.Unwatched, page.MoreUnwatched, err = unwatched(r, g.Records); err != nil {
 			return content{}, err
 		}
 	}

@@ -72,8 +72,8 @@ type Groups struct {
 // doors are all pages, in the order of the menu.
 func (g Groups) doors() []door {
 	return []door{
-		{Key: "mine.records", Icon: "history", InBar: true, Own: true, Pages: []page{
-			{Path: minePath, Doc: "access#people-of-the-household", Title: "mine.records", template: "mine", show: g.Mine.list},
+		{Key: "mine.home", Icon: "layout-dashboard", InBar: true, Own: true, Pages: []page{
+			{Path: minePath, Doc: "access#people-of-the-household", Title: "mine.home", template: "mine", show: g.Mine.list},
 		}},
 		{Key: "dashboard.title", Icon: "layout-dashboard", InBar: true, Pages: []page{
 			{Path: "/", Doc: "first-steps", Title: "dashboard.title", template: "dashboard", show: g.Dashboard.show},

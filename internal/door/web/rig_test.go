@@ -128,6 +128,15 @@ type rig struct {
 	logStream http.HandlerFunc
 }
 
+// asFirst has a person signed in, whose account the first one is.
+func (g *rig) asFirst(t testing.TB) {
+	t.Helper()
+	g.role = auth.RolePerson
+	g.exec(t, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (1, 'bench', 'owner', '', 0, 0), (2, 'mira', 'person', '', 0, 0)`)
+	g.exec(t, `INSERT INTO person_media_users (name, person_id) VALUES ('mira', 2), ('Mira TV', 2)`)
+	g.exec(t, `UPDATE accounts SET person_id = 2 WHERE id = 1`)
+}
+
 // apiCall is one request that the page's script made.
 type apiCall struct {
 	Method, Path, Body string
@@ -235,7 +244,7 @@ func (g *rig) groups() web.Groups {
 	archived, provider := func() archive.Status { return g.archive }, func(context.Context) (oidc.Status, error) { return g.provider, nil }
 	sources := web.Sources{
 		Records: g.records, Requests: g.log, Accounts: g.accounts, Settings: g.settings, Tasks: g.tasks,
-		NAS: &g.nas, Device: func() device.Status { return g.device }, Tracker: &g.tracker, Servers: &g.servers,
+		NAS: &g.nas, Device: func() device.Status { return g.device }, Tracker: &g.tracker, Servers: &g.servers, Person: g.auth.Person,
 	}
 	return web.Groups{
 		Dashboard: web.Dashboard{
@@ -281,7 +290,7 @@ func (g *rig) groups() web.Groups {
 			Overview: func(context.Context) (replicas.Overview, error) { return g.overview, nil },
 			Modules:  []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
 		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider, ByGroup: func() bool { return true }, Servers: signInServers, Invited: g.auth.Invited},
-		Mine:   web.Mine{Records: g.records, Accounts: g.accounts, Person: g.auth.Person}, Household: web.Household{People: g.auth.People, Accounts: g.accounts},
+		Mine:   web.Mine{Records: g.records, Accounts: g.accounts, Words: &g.said, Tasks: g.tasks, Person: g.auth.Person}, Household: web.Household{People: g.auth.People, Accounts: g.accounts},
 	}
 }
 

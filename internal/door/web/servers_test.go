@@ -107,7 +107,13 @@ func seeding(dry bool) watcher.Seeding {
 // endedOf runs a task about a login to its end.
 func (g *rig) endedOf(t testing.TB, login int64, kind string, result any) int64 {
 	t.Helper()
-	one, err := g.tasks.Start(t.Context(), task.Spec{Kind: kind, About: login}, func(_ context.Context, one *task.Task) error {
+	return g.endedIn(t.Context(), t, login, kind, result)
+}
+
+// endedIn is endedOf for whom the scope of ctx is of.
+func (g *rig) endedIn(ctx context.Context, t testing.TB, login int64, kind string, result any) int64 {
+	t.Helper()
+	one, err := g.tasks.Start(ctx, task.Spec{Kind: kind, About: login}, func(_ context.Context, one *task.Task) error {
 		one.SetResult(result)
 		return nil
 	})

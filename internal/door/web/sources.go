@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/auth"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
@@ -33,6 +34,7 @@ type Sources struct {
 	Device   func() device.Status
 	Tracker  Tracker
 	Servers  Servers
+	Person   func(ctx context.Context, id int64) (auth.Person, error)
 }
 
 // NAS is what the pages read of the library of a NAS; *nas.Reader is one.
@@ -193,7 +195,7 @@ func (g Sources) list(r *request) (content, error) {
 	}
 	page := sourcesPage{Refresh: refreshIdle, Importing: run.State == task.Running}
 	if result, is := task.ResultOf[importer.Result](run); is && !page.Importing {
-		page.Imported = importViewOf(run, result)
+		page.Imported = importViewOf(r, run, result)
 	}
 	for _, line := range lines[:len(source.Push)] {
 		if line.Seen != nil {

@@ -121,6 +121,9 @@ func (g Tasks) task(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	if view.Page != "" && !r.may(view.Page) {
+		view.Page = ""
+	}
 	lines, _ := t.After(0)
 	page := taskPage{taskView: view}
 	for _, line := range lines[max(0, len(lines)-logShown):] {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/engine"
 	"watchmark/internal/engine/review"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/source/device"
 	"watchmark/internal/source/importer"
@@ -42,6 +44,14 @@ type undoView struct {
 	// Whose is the account whose list it was; empty for everybody's.
 	Whose string
 	Rows  []undoRow
+	// Restored are the tasks that brought something back in that time.
+	Restored []restoredThen
+}
+
+// restoredThen is a task with its page; empty where it is forgotten, or not the reader's to see.
+type restoredThen struct {
+	ID   int64
+	Path string
 }
 
 // Changes reports whether there is something to be taken back after a preview.
@@ -99,7 +109,7 @@ func (g Records) lastUndo(r *request, page undoPage) (*undoView, error) {
 		return nil, err
 	}
 	for _, t := range all {
-		if t.Kind != review.UndoKind && t.Kind != review.UndoPreviewKind || t.State == task.Running {
+		if t.Kind != review.UndoKind && t.Kind != review.UndoPreviewKind || t.State == task.Running || t.PersonID != scope.From(r.Context()).Person() {
 			continue
 		}
 		result, there := task.ResultOf[review.Undoing](t)
@@ -111,6 +121,15 @@ func (g Records) lastUndo(r *request, page undoPage) (*undoView, error) {
 			if a.ID == result.AccountID {
 				v.Whose = a.Username
 			}
+		}
+		for _, id := range result.Restores {
+			one := restoredThen{ID: id}
+			if _, err := g.Tasks.Get(r.Context(), id); err == nil {
+				one.Path = fmt.Sprintf("/settings/tasks/%d", id)
+			} else if !errors.Is(err, task.ErrNotFound) {
+				return nil, err
+			}
+			v.Restored = append(v.Restored, one)
 		}
 		for _, e := range result.Entries {
 			v.Rows = append(v.Rows, undoRow{e, fatesOf(e)})

@@ -1,8 +1,8 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +15,8 @@ type unwatchedView struct {
 	HeardAt       time.Time
 	ids           []int64
 	Episodes      []float64 // empty for a film
+	// Path is the page of the record; empty for whom it is not.
+	Path string
 }
 
 // SeasonNumber is the season of one that has one.
@@ -35,8 +37,8 @@ func (v unwatchedView) body(takeBack bool) (string, error) {
 const unwatchedShown = 200
 
 // unwatched is what people are asked about, by account, title and season, and whether there is more.
-func (g Inbox) unwatched(ctx context.Context) (views []unwatchedView, more bool, err error) {
-	all, next, err := g.Records.AskedUnwatched(ctx, 0, unwatchedShown)
+func unwatched(r *request, records *record.Store) (views []unwatchedView, more bool, err error) {
+	all, next, err := records.AskedUnwatched(r.Context(), 0, unwatchedShown)
 	if err != nil {
 		return nil, false, err
 	}
@@ -54,7 +56,11 @@ func (g Inbox) unwatched(ctx context.Context) (views []unwatchedView, more bool,
 		i, there := at[k]
 		if !there {
 			i = len(views)
-			at[k], views = i, append(views, unwatchedView{Record: u.Record, HeardAt: u.HeardAt})
+			view := unwatchedView{Record: u.Record, HeardAt: u.HeardAt}
+			if path := fmt.Sprintf("/records/%d", u.ID); r.may(path) {
+				view.Path = path
+			}
+			at[k], views = i, append(views, view)
 		}
 		views[i].ids = append(views[i].ids, u.ID)
 		if u.Episode != nil {

@@ -253,7 +253,7 @@ func (s *site) write(w http.ResponseWriter, r *request, status int, p page, at l
 	f := frame{content: c, location: at, Page: p, Lang: r.lang, Theme: themeOf(r.Request), Here: r.URL.RequestURI(), SignedIn: r.signedIn, User: r.viewer.Name, reader: r}
 	if f.SignedIn {
 		f.Doors = s.doorsFor(r.viewer)
-		f.Tabs = r.tabs(f.Tabs)
+		f.Tabs, f.Up = r.tabs(f.Tabs), r.up(at, f.Doors)
 		f.Badges = s.badges(r.Context(), f.Doors)
 		f.Live = s.rightTo("GET "+livePath, r.viewer) != access.Nothing
 		f.Wide = s.rightTo("GET /settings/about", r.viewer) != access.Nothing

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -30,6 +31,16 @@ func (s *saidNow) Show(context.Context, int64, catalog.SubjectID) (said.View, er
 		return said.View{}, catalog.ErrNotListed
 	}
 	return said.View{Entry: s.entry, Asked: s.asked}, nil
+}
+
+// Asked implements web.AskedWords.
+func (s *saidNow) Asked(context.Context, int) ([]said.Asked, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.asked {
+		return nil, nil
+	}
+	return []said.Asked{{AccountID: 1, Subject: 900001, Name: "灯塔守望者", At: time.Now().Add(-time.Hour)}}, nil
 }
 
 func (s *saidNow) put(rate int, comment string, asked bool) {

@@ -278,12 +278,22 @@ func (r *Registry) Running(ctx context.Context) ([]Status, error) {
 	return r.statuses(ctx, shownMost, `state = 'running'`)
 }
 
-// RunningOf is the id of the newest task of some kinds about something (0 = nothing) that runs; 0 when none does.
-func (r *Registry) RunningOf(ctx context.Context, about int64, kinds ...string) (id int64, err error) {
+// about is the condition of what is about something; about nothing is what was begun in the scope of ctx itself.
+func about(ctx context.Context, id int64) (condition string, args []any) {
+	if id == 0 {
+		return `record_id = 0 AND ` + ofPerson, []any{scope.From(ctx).Person()}
+	}
+	return `record_id = ?`, []any{id}
+}
+
+// RunningOf is the id of the newest task of some kinds about something that runs, or about nothing (0) of those that the caller began; 0 when
+// none does.
+func (r *Registry) RunningOf(ctx context.Context, thing int64, kinds ...string) (id int64, err error) {
 	list, args := db.In(kinds)
+	which, of := about(ctx, thing)
 	within, whose := reached(ctx)
-	err = r.db.Read().QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM tasks WHERE state = 'running' AND record_id = ? AND kind IN `+list+` AND `+within,
-		slices.Concat([]any{about}, args, whose)...).Scan(&id)
+	err = r.db.Read().QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM tasks WHERE state = 'running' AND `+which+` AND kind IN `+list+` AND `+within,
+		slices.Concat(of, args, whose)...).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("look for a task that runs: %w", err)
 	}
@@ -299,10 +309,11 @@ func (r *Registry) IsDone(ctx context.Context, alone string) (is bool, err error
 	return is, nil
 }
 
-// Newest is the newest task of one of some kinds about something (0 = nothing), or ErrNotFound.
-func (r *Registry) Newest(ctx context.Context, about int64, kinds ...string) (Status, error) {
+// Newest is the newest task of one of some kinds about something, or about nothing (0) of those that the caller began, or ErrNotFound.
+func (r *Registry) Newest(ctx context.Context, thing int64, kinds ...string) (Status, error) {
 	list, args := db.In(kinds)
-	return r.newest(ctx, `record_id = ? AND kind IN `+list, append([]any{about}, args...)...)
+	which, of := about(ctx, thing)
+	return r.newest(ctx, which+` AND kind IN `+list, append(of, args...)...)
 }
 
 // NewestHere is the newest task of a kind that this replica has started, or ErrNotFound.

@@ -178,6 +178,27 @@ func (k *Service) Close(ctx context.Context, accountID int64, subjects ...catalo
 	return err
 }
 
+// Asked is an open question for a word.
+type Asked struct {
+	AccountID int64
+	Subject   catalog.SubjectID
+	// Name is that of the entry; empty where no record has one.
+	Name string
+	At   time.Time
+}
+
+// Asked are open questions, the newest first, at most so many.
+func (k *Service) Asked(ctx context.Context, most int) ([]Asked, error) {
+	within, whose := account.Within(ctx, "account_id")
+	return db.All(ctx, k.DB.Read(), "list open questions for a word", func(row db.Row) (a Asked, err error) {
+		var at int64
+		err = row.Scan(&a.AccountID, &a.Subject, &a.Name, &at)
+		a.At = time.UnixMilli(at)
+		return a, err
+	}, `SELECT account_id, subject_id, COALESCE(`+record.SubjectNameOf("asked_words.account_id", "asked_words.subject_id")+`, ''), asked_at
+		FROM asked_words WHERE over_at = 0 AND `+within+` ORDER BY asked_at DESC LIMIT ?`, append(whose, most)...)
+}
+
 // open are the entries of an account that are asked about.
 func (k *Service) open(ctx context.Context, accountID int64) ([]catalog.SubjectID, error) {
 	return db.Values[catalog.SubjectID](ctx, k.DB.Read(), "list open questions for a word", `SELECT subject_id FROM asked_words WHERE account_id = ? AND over_at = 0`, accountID)
