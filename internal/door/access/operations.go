@@ -189,7 +189,7 @@ var operations = map[string]Rule{
 	"preview-correction":   ownOf(Record),
 	"retry-failed-records": own,
 	"retry-record":         ownOf(Record),
-	"stream-retry":         ownerOnly,
+	"stream-retry":         ownOf(Record),
 	"undo":                 own,
 	"undo-correction":      ownOf(Record),
 	"unmark-record":        ownOf(Record),
