@@ -109,6 +109,23 @@ func peopleOf(ctx context.Context, from db.Querier, where string, args ...any) (
 	return people, err
 }
 
+// Names are those of some people, by their ids.
+func (s *Store) Names(ctx context.Context, ids []int64) (map[int64]string, error) {
+	names := make(map[int64]string, len(ids))
+	if len(ids) == 0 {
+		return names, nil
+	}
+	list, args := db.In(ids)
+	err := db.Each(ctx, s.db.Read(), "read the names of people", func(row db.Row) error {
+		var id int64
+		var name string
+		err := row.Scan(&id, &name)
+		names[id] = name
+		return err
+	}, `SELECT id, name FROM people WHERE id IN `+list, args...)
+	return names, err
+}
+
 // PersonDraft is a new person.
 type PersonDraft struct {
 	Name           string

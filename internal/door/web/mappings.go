@@ -1,13 +1,19 @@
 package web
 
 import (
+	"context"
+	"slices"
 	"strconv"
 
 	"watchmark/internal/match/mapping"
 )
 
 // Mappings are the pages of mappings and blocked keywords.
-type Mappings struct{ Mappings *mapping.Store }
+type Mappings struct {
+	Mappings *mapping.Store
+	// Names are those of people, by their ids.
+	Names func(ctx context.Context, ids []int64) (map[int64]string, error)
+}
 
 // rulesPage is a list of mappings, or of blocked keywords.
 type rulesPage[T any] struct {
@@ -27,7 +33,11 @@ type trial struct {
 }
 
 // mappingView is a mapping in a list.
-type mappingView struct{ mapping.Mapping }
+type mappingView struct {
+	mapping.Mapping
+	// Whose is the name of the person whom it holds for alone, for the owner; empty for one that holds for all.
+	Whose string
+}
 
 // From is an example of an episode number of an event.
 func (v mappingView) From() int { return max(1, 1-v.EpisodeOffset) }
@@ -42,8 +52,16 @@ func (g Mappings) list(r *request) (content, error) {
 		return content{}, err
 	}
 	list, next, err := g.Mappings.List(r.Context(), f)
+	if err != nil {
+		return content{}, err
+	}
+	var whose []int64
 	for _, m := range list {
-		page.Rules = append(page.Rules, mappingView{m})
+		whose = append(whose, m.PersonID)
+	}
+	names, err := g.namesOf(r, whose)
+	for _, m := range list {
+		page.Rules = append(page.Rules, mappingView{m, names[m.PersonID]})
 	}
 	page.pager = pagerOf("/titles", map[string]string{"q": f.Text}, f.Before, next)
 	return content{Data: page}, err
@@ -56,7 +74,10 @@ type blockedPage struct {
 }
 
 // blockedView is a blocked keyword in a form; its ID is 0 for a new one.
-type blockedView struct{ mapping.Blocked }
+type blockedView struct {
+	mapping.Blocked
+	Whose string // as in mappingView
+}
 
 // Kinds are the ways to compare a keyword with a title.
 func (blockedView) Kinds() []mapping.BlockKind {
@@ -70,11 +91,28 @@ func (g Mappings) blocked(r *request) (content, error) {
 		return content{}, err
 	}
 	list, next, err := g.Mappings.ListBlocked(r.Context(), f)
+	if err != nil {
+		return content{}, err
+	}
+	var whose []int64
 	for _, b := range list {
-		page.Rules = append(page.Rules, blockedView{b})
+		whose = append(whose, b.PersonID)
+	}
+	names, err := g.namesOf(r, whose)
+	for _, b := range list {
+		page.Rules = append(page.Rules, blockedView{b, names[b.PersonID]})
 	}
 	page.pager = pagerOf("/titles/blocked", map[string]string{"q": f.Text}, f.Before, next)
 	return content{Data: blockedPage{rulesPage: page}}, err
+}
+
+// namesOf are the names of those whom rules hold for alone, for the owner; a person reads only what is theirs.
+func (g Mappings) namesOf(r *request, whose []int64) (map[int64]string, error) {
+	whose = slices.DeleteFunc(whose, func(id int64) bool { return id == 0 })
+	if len(whose) == 0 || !r.can("share-mapping") {
+		return nil, nil
+	}
+	return g.Names(r.Context(), whose)
 }
 
 // rulesPageOf returns a page without its rules, and the filter for them.
@@ -118,8 +156,12 @@ func (g Mappings) mapping(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	names, err := g.namesOf(r, []int64{m.PersonID})
+	if err != nil {
+		return content{}, err
+	}
 	page := mappingPageOf(m.Title, "")
-	page.Mapping = &mappingView{m}
+	page.Mapping = &mappingView{m, names[m.PersonID]}
 	page.Search.Value = strconv.Itoa(int(m.SubjectID))
 	page.Trial.Season = "1"
 	if m.Season != nil {

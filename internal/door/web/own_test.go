@@ -13,6 +13,8 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/door/auth"
 	"watchmark/internal/door/web"
+	"watchmark/internal/engine/review"
+	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/record"
@@ -31,6 +33,14 @@ func (g *rig) asPerson(t *testing.T) (own, other account.Account) {
 	g.exec(t, `UPDATE accounts SET person_id = 3 WHERE id = ?`, other.ID)
 	g.role = auth.RolePerson
 	return own, other
+}
+
+// asOwner is asPerson with the pages read by the owner of both.
+func (g *rig) asOwner(t *testing.T) (one, another account.Account) {
+	t.Helper()
+	one, another = g.asPerson(t)
+	g.role = auth.RoleOwner
+	return one, another
 }
 
 // marked adds a record of an account.
@@ -120,7 +130,7 @@ func TestAPersonReadsTheirInbox(t *testing.T) {
 			if page.status != status {
 				t.Errorf("%s answers %d", path, page.status)
 			}
-			for _, leak := range []string{fmt.Sprintf("notice-%d", theirs), "alex", "visitor", `href="/records`, `href="/people`, `href="/settings`} {
+			for _, leak := range []string{fmt.Sprintf("notice-%d", theirs), "alex", "visitor", `href="/records"`, `href="/people`, `href="/settings`} {
 				if strings.Contains(page.body, leak) {
 					t.Errorf("%s shows %s", path, leak)
 				}
@@ -185,5 +195,92 @@ func TestAPersonHasChannelsAndRules(t *testing.T) {
 	}
 	if page := g.get(t, in, "/messages/rules/new", "en"); !strings.Contains(page.body, `name="own_only"`) {
 		t.Error("the owner cannot leave out what is people's")
+	}
+}
+
+// waiting has records of two people wait for one question, beside mappings of each and one for all; it answers the records, the question and
+// the mappings of both.
+func (g *rig) waiting(t *testing.T, own, other account.Account) (records, mappings [2]int64, question int64) {
+	t.Helper()
+	for i, of := range []account.Account{own, other} {
+		person := []int64{personOfRig, 3}[i]
+		e := episode(watch.Plex, of.Username, "灯塔守望者", "of "+of.Username, 2, float64(7+i), "")
+		records[i] = g.insert(t, e, time.Now())
+		trace := reviewTrace()
+		trace.Steps[0].Output = map[string]any{"accounts": []string{"mira", "alex"}}
+		g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := review.AskTx(ctx, tx, record.Work{Record: record.Record{ID: records[i], UpdatedAt: time.Now()}, Event: e}, person, trace); err != nil {
+				return err
+			}
+			if err := tx.QueryRowContext(ctx, `SELECT question_id FROM records WHERE id = ?`, records[i]).Scan(&question); err != nil {
+				return err
+			}
+			return record.SettleTx(ctx, tx, record.Outcome{RecordID: records[i], AccountID: of.ID, AccountName: of.Username, Status: record.Review, Message: value("perhaps", "灯塔守望者 第二季", value("fits_title_similar")), Trace: encode(t, trace)})
+		})
+		ctx := scope.In(t.Context(), scope.Of(person))
+		m, err := g.mappings.Create(ctx, mapping.Mapping{Title: "rule of " + of.Username, SubjectID: 265, SubjectName: "灯塔守望者", Origin: mapping.ByPerson})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mappings[i] = m.ID
+		if _, err := g.mappings.Block(ctx, mapping.Blocked{Keyword: "keyword of " + of.Username, Kind: mapping.Contains, Source: mapping.ByPerson}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.mappings.Create(t.Context(), mapping.Mapping{Title: "rule of the house", SubjectID: 266, Origin: mapping.ByPerson}); err != nil {
+		t.Fatal(err)
+	}
+	return records, mappings, question
+}
+
+func TestAPersonAnswersAndMapsOnTheSamePages(t *testing.T) {
+	g := newRig(t)
+	own, other := g.asPerson(t)
+	records, mappings, question := g.waiting(t, own, other)
+	in := g.client(t, true)
+	for path, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/review":                              {http.StatusOK, "of mira"},
+		"/titles":                              {http.StatusOK, "rule of mira"},
+		"/titles/blocked":                      {http.StatusOK, "keyword of mira"},
+		"/titles?q=rule":                       {http.StatusOK, "rule of mira"},
+		"/titles/new":                          {http.StatusOK, "mapping-form"},
+		"/titles/import":                       {http.StatusOK, "rules-import"},
+		"/titles/4711":                         {http.StatusNotFound, ""},
+		"/records/4711":                        {http.StatusNotFound, ""},
+		"/mine":                                {http.StatusOK, fmt.Sprintf(`href="/records/%d"`, records[0])},
+		fmt.Sprintf("/titles/%d", mappings[0]): {http.StatusOK, "rule of mira"},
+		fmt.Sprintf("/titles/%d", mappings[1]): {http.StatusNotFound, ""},
+		fmt.Sprintf("/records/%d", records[0]): {http.StatusOK, fmt.Sprintf("#question-%d", question)},
+		fmt.Sprintf("/records/%d", records[1]): {http.StatusNotFound, ""},
+	} {
+		for _, lang := range []string{"en", "zh-CN"} {
+			page := g.get(t, in, path, lang)
+			if page.status != want.status || !strings.Contains(page.body, want.text) {
+				t.Errorf("%s answers %d without %q", path, page.status, want.text)
+			}
+			for _, leak := range []string{"alex", "of the house", `href="/people`, `href="/settings`, `href="/records"`, "/share", "data-whom", `href="/titles/archive"`, `name="personal"`} {
+				if strings.Contains(page.body, leak) {
+					t.Errorf("%s shows %s", path, leak)
+				}
+			}
+		}
+	}
+	g.role = auth.RoleOwner
+	for path, texts := range map[string][]string{
+		"/titles":                              {"only for alex", "only for mira", "rule of the house", fmt.Sprintf(`/api/mappings/%d/share`, mappings[1])},
+		"/titles/blocked":                      {"only for alex", "keyword of mira"},
+		"/review":                              {"data-whom", "alex only", "mira only", "2 records"},
+		fmt.Sprintf("/titles/%d", mappings[1]): {"only for alex", "/share"},
+		fmt.Sprintf("/records/%d", records[1]): {`name="personal"`, `href="/records"`},
+	} {
+		page := g.get(t, in, path, "en")
+		for _, text := range texts {
+			if !strings.Contains(page.body, text) {
+				t.Errorf("the owner's %s lacks %q", path, text)
+			}
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/match"
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
@@ -39,6 +40,8 @@ type recordPage struct {
 	Correctable bool
 	// Unrouted is its user when no account lists them; nil otherwise.
 	Unrouted *unroutedUser
+	// Personal is set when a correction may hold for the person alone whose record it is, or for all.
+	Personal bool
 	// Advice is the path of the page that solves its problem; empty when there is none.
 	Advice string
 }
@@ -113,6 +116,15 @@ func (g Records) record(r *request) (content, error) {
 		}
 		page.Unrouted, page.Advice = offered.of(rec.UserName), ""
 	}
+	if page.Advice != "" && !r.may(page.Advice) {
+		page.Advice = ""
+		if advice[rec.ErrorKind] == "/people" {
+			page.Advice = "/mine/account"
+		}
+	}
+	if page.Personal, err = g.isPersonal(r, rec); err != nil {
+		return content{}, err
+	}
 	event, err := json.MarshalIndent(work.Event, "", "  ")
 	if err != nil {
 		return content{}, err
@@ -136,6 +148,18 @@ func (g Records) record(r *request) (content, error) {
 		}
 	}
 	return content{Heading: rec.Title, Data: page}, nil
+}
+
+// isPersonal reports whether whoever reads the page of a record may choose whom a correction holds for.
+func (g Records) isPersonal(r *request, rec record.Record) (bool, error) {
+	if rec.AccountID == 0 || !r.can("share-mapping") {
+		return false, nil
+	}
+	a, err := g.Accounts.Get(r.Context(), rec.AccountID)
+	if errors.Is(err, account.ErrNotFound) {
+		return false, nil
+	}
+	return a.PersonID != 0, err
 }
 
 // indented indents JSON. A text that is not valid JSON, such as one that was cut, stays as it is.

@@ -2,16 +2,22 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
+	"watchmark/internal/door/auth"
 	"watchmark/internal/engine/review"
 )
 
 // Review is the page of the questions that wait for a person.
-type Review struct{ Questions *review.Store }
+type Review struct {
+	Questions *review.Store
+	// Names are those of people, by their ids.
+	Names func(ctx context.Context, ids []int64) (map[int64]string, error)
+}
 
 type reviewPage struct {
 	// Cards are the open questions. Questions that were answered just now keep their places and can be undone there.
@@ -24,6 +30,8 @@ type reviewPage struct {
 // questionCard is a question with its candidates.
 type questionCard struct {
 	review.Question
+	// Whom are the people whom the owner may answer for alone: those who wait.
+	Whom []auth.Person
 	Best []candidateView
 	// More are the other candidates, which are folded away.
 	More []candidateView
@@ -69,9 +77,17 @@ func (g Review) list(r *request) (content, error) {
 		return content{}, err
 	}
 	page := reviewPage{pager: pagerOf("/review", map[string]string{}, before, next)}
+	var people []int64
+	for _, q := range open {
+		people = append(people, q.People...)
+	}
+	names, err := g.Names(ctx, people)
+	if err != nil {
+		return content{}, err
+	}
 	for _, q := range append(open, recent...) {
 		if q.ID >= next {
-			page.Cards = append(page.Cards, cardOf(q))
+			page.Cards = append(page.Cards, cardOf(q, names))
 		}
 	}
 	slices.SortFunc(page.Cards, func(a, b questionCard) int { return cmp.Compare(b.ID, a.ID) })
@@ -83,8 +99,13 @@ func (g Review) list(r *request) (content, error) {
 	return content{Data: page}, nil
 }
 
-func cardOf(q review.Question) questionCard {
+func cardOf(q review.Question, names map[int64]string) questionCard {
 	card := questionCard{Question: q, Search: subjectSearch{ID: fmt.Sprintf("find-%d", q.ID), Pick: "review.confirm"}}
+	for _, id := range q.People {
+		if name, is := names[id]; is {
+			card.Whom = append(card.Whom, auth.Person{ID: id, Name: name})
+		}
+	}
 	for i, c := range q.Candidates {
 		view := candidateView{Candidate: c, Parts: parts(c.Parts), Best: i == 0}
 		if i < bestShown {

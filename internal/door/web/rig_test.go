@@ -252,10 +252,10 @@ func (g *rig) groups() web.Groups {
 			Archive: archived, Reachability: g.reachability, Integrity: func() (checking, damaged bool) { return g.checking, g.damaged },
 		},
 		Records:  web.Records{Records: g.records, Questions: g.questions, Accounts: g.accounts, Requests: g.log, Tasks: g.tasks},
-		Review:   web.Review{Questions: g.questions},
+		Review:   web.Review{Questions: g.questions, Names: g.auth.Names},
 		Inbox:    web.Inbox{Notices: g.notices, Accounts: g.accounts, Records: g.records},
 		Queue:    web.Queue{Queue: marks, Scheduler: func() queue.Standing { return g.scheduler }, Reachability: g.reachability, Settings: g.settings, Tasks: g.tasks},
-		Mappings: web.Mappings{Mappings: g.mappings},
+		Mappings: web.Mappings{Mappings: g.mappings, Names: g.auth.Names},
 		Archive: web.Archive{Status: archived, Find: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
 			if q.Text != "灯塔守望者" {
 				return []archive.Found{}, nil

@@ -112,6 +112,11 @@ func shots(t *testing.T) []shot {
 	full.overview.Database = replicas.Database{Engine: "SQLite", Version: "3.53.1", Bytes: 41_345_617}
 	empty.overview.Database = full.overview.Database
 	full.update = update.Status{Enabled: true, Newer: "1.5.0", URL: "https://git.example/watchmark/releases/1.5.0", CheckedAt: made}
+	person, household := newRig(t), newRig(t)
+	own, other := person.asPerson(t)
+	records, _, _ := person.waiting(t, own, other)
+	someone, another := household.asOwner(t)
+	_, theirs, _ := household.waiting(t, someone, another)
 	return []shot{
 		{"login", empty, "/login", false, ""},
 		{"login-ways", entered, "/login", false, "#server-1 summary"},
@@ -124,6 +129,12 @@ func shots(t *testing.T) []shot {
 		{"setup", fresh, "/setup?token=abc", false, ""},
 		{"dashboard", full, "/", true, ""},
 		{"dashboard-empty", empty, "/", true, ""},
+		{"person-review", person, "/review", true, ""},
+		{"person-record", person, fmt.Sprintf("/records/%d", records[0]), true, ""},
+		{"person-titles", person, "/titles", true, ""},
+		{"review-people", household, "/review", true, ""},
+		{"titles-people", household, "/titles", true, ""},
+		{"mapping-person", household, fmt.Sprintf("/titles/%d", theirs[1]), true, ""},
 		{"records", full, "/records", true, ""},
 		{"records-empty", empty, "/records", true, ""},
 		{"record", full, fmt.Sprintf("/records/%d", s.success), true, ""},

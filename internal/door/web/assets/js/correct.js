@@ -36,8 +36,8 @@ function toggle(part) {
 async function preview(form) {
   clearErrors(form);
   if (!form.reportValidity()) return;
-  const { subject_id: subject, episode_offset: offset, every_season: every, all_of_title: all } = form.elements;
-  const query = new URLSearchParams({ subject_id: subjectIn(subject.value), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false, all_of_title: all?.checked ?? false });
+  const { subject_id: subject, episode_offset: offset, every_season: every, all_of_title: all, personal } = form.elements;
+  const query = new URLSearchParams({ subject_id: subjectIn(subject.value), episode_offset: offset?.value ?? 0, every_season: every?.checked ?? false, all_of_title: all?.checked ?? false, personal: personal?.checked ?? false });
   const turn = ++asked;
   const body = await ask(form, "GET", `${form.dataset.preview}?${query}`, null, () => turn !== asked);
   if (body) show(form.querySelector(".preview"), body);

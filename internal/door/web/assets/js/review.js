@@ -20,3 +20,12 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && document.activeElement !== cards[at]) return;
   cards[at].querySelector(`form[data-key="${CSS.escape(event.key)}"]`)?.requestSubmit();
 });
+
+// Whom the answers of a card hold for: everybody, or the one person that the owner chose.
+document.addEventListener("change", (event) => {
+  if (!event.target.matches("[data-whom]")) return;
+  for (const form of event.target.closest(".question").querySelectorAll('form[data-api="POST"]')) {
+    const address = form.dataset.url.split("?")[0];
+    form.dataset.url = event.target.value ? `${address}?person_id=${encodeURIComponent(event.target.value)}` : address;
+  }
+});
