@@ -113,8 +113,8 @@ func shots(t *testing.T) []shot {
 	empty.overview.Database = full.overview.Database
 	full.update = update.Status{Enabled: true, Newer: "1.5.0", URL: "https://git.example/watchmark/releases/1.5.0", CheckedAt: made}
 	person, household := newRig(t), newRig(t)
-	own, other := person.asPerson(t)
-	records, _, _ := person.waiting(t, own, other)
+	hers, his := person.asPerson(t)
+	records, _, _ := person.waiting(t, hers, his)
 	someone, another := household.asOwner(t)
 	_, theirs, _ := household.waiting(t, someone, another)
 	return []shot{
