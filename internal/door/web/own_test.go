@@ -261,7 +261,7 @@ func TestAPersonAnswersAndMapsOnTheSamePages(t *testing.T) {
 			if page.status != want.status || !strings.Contains(page.body, want.text) {
 				t.Errorf("%s answers %d without %q", path, page.status, want.text)
 			}
-			for _, leak := range []string{"alex", "of the house", `href="/people`, `href="/settings`, `href="/records"`, "/share", "data-whom", `href="/titles/archive"`, `name="personal"`} {
+			for _, leak := range []string{"alex", "of the house", `href="/people"`, `href="/settings`, `href="/records"`, "/share", "data-whom", `href="/titles/archive"`, `name="personal"`} {
 				if strings.Contains(page.body, leak) {
 					t.Errorf("%s shows %s", path, leak)
 				}
