@@ -74,6 +74,23 @@ func (s *service) joins(name, token string) member {
 	return m
 }
 
+// What somebody watched before they had an account is marked once they have one.
+func TestWhatWasWatchedBeforeTheAccountIsMarked(t *testing.T) {
+	s := startEmpty(t)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	watched := s.custom(`{"title":"灯塔守望者","season":1,"episode":1,"user_name":"mira"}`)
+	if r := s.settled(watched); r.Status != "error" {
+		t.Fatalf("without an account the record is %s", r.Status)
+	}
+	mira := s.joins("mira", miraToken)
+	s.become([]int64{watched}, "success")
+	if got := mira.want(http.MethodGet, "/api/records", "", http.StatusOK); !strings.Contains(got.body, "灯塔守望者") {
+		t.Errorf("mira lists %s", got.body)
+	}
+}
+
 // Two people of a household sign in, connect, watch and take back; nobody sees or changes anything of the other.
 func TestAHousehold(t *testing.T) {
 	s := startEmpty(t, "WATCHMARK_SERVER_METRICS=true")
@@ -154,8 +171,7 @@ func TestAHousehold(t *testing.T) {
 		t.Errorf("alex is %q, %v", me.Role, err)
 	}
 
-	// A stream ends with the person; here it never begins.
-	alex.want(http.MethodGet, "/live", "", http.StatusForbidden)
+	// What the service logs is about everybody.
 	alex.want(http.MethodGet, "/api/logs/stream", "", http.StatusForbidden)
 	s.api(http.MethodDelete, fmt.Sprintf("/api/people/%d", alex.id), "", http.StatusNoContent, nil)
 	alex.want(http.MethodGet, "/api/me", "", http.StatusUnauthorized)

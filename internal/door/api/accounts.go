@@ -17,6 +17,7 @@ import (
 	"watchmark/internal/door/problem"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/word"
@@ -130,7 +131,7 @@ func (as Accounts) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
-		Summary: "Add an account", Description: "Bangumi is asked whose token it is; what is wrong with it is told in problem. While Bangumi does not answer, the token is kept unchecked. A person adds an account of their own: its token is checked first, and nothing is kept unless Bangumi says that it is theirs; its media-server users are among those that the owner gave to the person, all of them when left out.",
+		Summary: "Add an account", Description: "Bangumi is asked whose token it is; what is wrong with it is told in problem. While Bangumi does not answer, the token is kept unchecked. A person adds an account of their own: its token is checked first, and nothing is kept unless Bangumi says that it is theirs; its media-server users are among those that the owner gave to the person, all of them when left out. What these watched while nobody had an account for them is marked then, as a task that can be undone.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, as.createAccount)
 	register(s, huma.Operation{
@@ -211,10 +212,26 @@ func (as Accounts) createAccount(ctx context.Context, in *JSON[accountInput]) (*
 		MediaUserNames: b.MediaUserNames, Enabled: orTrue(b.Enabled), Preferred: b.Preferred, Private: b.Private,
 		CompleteSeries: b.CompleteSeries, CompleteFilms: orTrue(b.CompleteFilms), DryRun: b.DryRun, Adult: b.Adult.orEmpty(), Unwatched: b.Unwatched.orEmpty(), Rewatch: b.Rewatch.orEmpty(),
 	})
-	if is {
-		return as.usable(ctx, made, err)
+	if !is {
+		return as.saved(ctx, made, err, b.AccessToken)
 	}
-	return as.saved(ctx, made, err, b.AccessToken)
+	if err == nil && made.Enabled {
+		as.markBefore(scope.In(ctx, scope.Everything()), made) // records without an account are the owner's
+	}
+	return as.usable(ctx, made, err)
+}
+
+// markBefore has marked for a new account what the owner said that its person had watched before.
+func (as Accounts) markBefore(ctx context.Context, a account.Account) {
+	for _, name := range a.MediaUserNames {
+		waiting, err := as.Engine.Records.UnroutedIDs(ctx, name)
+		if err == nil && len(waiting) > 0 {
+			_, err = as.Engine.AssignUser(ctx, name, a.ID)
+		}
+		if err != nil { // the owner sees that the user has records that failed
+			as.Log.WarnContext(ctx, "cannot mark what was watched before the account was there", "account_id", a.ID, "error", err)
+		}
+	}
 }
 
 func (as Accounts) changeAccount(ctx context.Context, in *struct {
