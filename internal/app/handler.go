@@ -179,7 +179,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider, door *s
 		Debug:  web.Debug{Accounts: a.Accounts, Requests: a.webhooks, Settings: a.Settings, Lines: a.lines, Replica: a.replicaName(), Match: a.engine.Preview, Network: a.doctor.State},
 		About:  web.About{Table: a.Dataset.Status, Seasons: a.Lists.Status, Update: a.updates.Status, Modules: modules(), Overview: a.overview().Overview},
 		SignIn: web.SignIn{NeedsSetup: a.Auth.NeedsSetup, Provider: signIn.Status, ByGroup: func() bool { return a.provider().Groups[auth.RolePerson] != "" }, Servers: door.Servers, Invited: a.Auth.Invited},
-		Mine:   web.Mine{Records: a.Records, Accounts: a.Accounts, Words: a.words, Tasks: a.tasks, Person: a.Auth.Person}, Household: web.Household{People: a.Auth.People, Accounts: a.Accounts},
+		Mine:   web.Mine{Records: a.Records, Accounts: a.Accounts, Words: a.words, Tasks: a.tasks, Person: a.Auth.Person, OAuthReady: func() bool { return a.Settings.Current().Catalog.OAuthClientID != "" }}, Household: web.Household{People: a.Auth.People, Accounts: a.Accounts},
 	})
 	if err != nil {
 		return web.Pages{}, fmt.Errorf("build the pages: %w", err)

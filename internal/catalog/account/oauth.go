@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"watchmark/internal/catalog"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 )
 
@@ -19,6 +20,8 @@ const (
 type oauthState struct {
 	RedirectURI string
 	Account     int64 // 0 = a new one
+	// Person is who began it; 0 = the owner. Somebody else does not end it: they would get the account of whoever began it.
+	Person int64
 }
 
 // StartOAuth is the address at the catalog where a person allows this service to
@@ -34,7 +37,7 @@ func (k *Client) StartOAuth(ctx context.Context, redirectURI string, accountID i
 			return "", err
 		}
 	}
-	state, err := k.states.Give(ctx, oauthState{redirectURI, accountID})
+	state, err := k.states.Give(ctx, oauthState{redirectURI, accountID, scope.From(ctx).Person()})
 	if err != nil {
 		return "", err
 	}
@@ -44,11 +47,13 @@ func (k *Client) StartOAuth(ctx context.Context, redirectURI string, accountID i
 
 // FinishOAuth takes what the catalog sent back: it checks the state, trades the code
 // for tokens, asks whose they are, and stores them with the account, a new one where
-// none was named and none is that catalog user. It returns ErrState, ErrOAuthNotConfigured,
+// none was named and none is that catalog user. Who ends it is who began it, and a new account is theirs; accounts are those in the scope
+// of ctx. It returns ErrState, ErrOAuthNotConfigured,
 // ErrOtherUser, ErrTaken when the user has another account than the one named, ErrNotFound
 // when that one was deleted meanwhile, or an error of package catalog; nothing is stored then.
 func (k *Client) FinishOAuth(ctx context.Context, state, code string) (Account, error) {
-	s, found, err := k.states.Take(ctx, state, func(oauthState) bool { return true })
+	person := scope.From(ctx).Person()
+	s, found, err := k.states.Take(ctx, state, func(s oauthState) bool { return s.Person == person })
 	if err != nil {
 		return Account{}, err
 	}
@@ -79,9 +84,12 @@ func (k *Client) FinishOAuth(ctx context.Context, state, code string) (Account, 
 	}
 	if id == 0 {
 		return k.Store.Create(ctx, Draft{
-			Username: me.Username, Nickname: me.Nickname, CatalogUserID: me.ID, Method: ByOAuth, Tokens: tokens,
+			PersonID: person, Username: me.Username, Nickname: me.Nickname, CatalogUserID: me.ID, Method: ByOAuth, Tokens: tokens,
 			Enabled: true, CompleteFilms: true,
 		})
+	}
+	if _, err := k.Store.Get(ctx, id); err != nil { // it may be somebody else's by now
+		return Account{}, err
 	}
 	if err := k.Store.Connect(ctx, id, tokens, me); err != nil {
 		return Account{}, err

@@ -9,7 +9,7 @@ var operations = map[string]Rule{
 	"change-account":      ownOf(Account),
 	"create-account":      own,
 	"delete-account":      ownOf(Account),
-	"finish-oauth":        ownerOnly,
+	"finish-oauth":        own,
 	"get-account":         ownOf(Account),
 	"heed-user":           ownerOnly,
 	"ignore-user":         ownerOnly,
@@ -17,7 +17,7 @@ var operations = map[string]Rule{
 	"list-ignored-users":  ownerOnly,
 	"list-unknown-users":  ownerOnly,
 	"preview-assign-user": ownerOnly,
-	"start-oauth":         ownerOnly,
+	"start-oauth":         own,
 	"test-account":        ownOf(Account),
 
 	// Archive

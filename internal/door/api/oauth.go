@@ -20,7 +20,7 @@ func (as Accounts) registerOAuth(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts/oauth/start", OperationID: "start-oauth", Tags: []string{tag},
 		Summary:     "Connect an account by OAuth",
-		Description: "Answers the address of Bangumi where the person agrees; it is good for ten minutes and leads back to the callback.",
+		Description: "Answers the address of Bangumi where the person agrees; it is good for ten minutes, for whoever asked for it, and leads back to the callback. A person connects accounts of their own.",
 		Errors:      []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *struct{ Body *oauthStart }) (*JSON[oauthAddress], error) {
 		var id int64
@@ -33,7 +33,7 @@ func (as Accounts) registerOAuth(s *server) {
 	registerOther(s, huma.Operation{
 		Method: http.MethodGet, Path: callbackPath, OperationID: "finish-oauth", Tags: []string{tag},
 		Summary: "The way back from Bangumi",
-		Description: "Browsers come here from Bangumi and are sent on to the page People, with connected=ID, or with oauth_error=" +
+		Description: "Browsers come here from Bangumi and are sent on to the page People, or a person to their account, with connected=ID, or with oauth_error=" +
 			"denied, state (too late, or begun elsewhere), not_configured, refused, unreachable, other_user (another person signed in than the account's), taken (another account is this person's) or internal.",
 		DefaultStatus: http.StatusSeeOther,
 	}, func(ctx context.Context, in *struct {
@@ -41,17 +41,33 @@ func (as Accounts) registerOAuth(s *server) {
 		State string `query:"state" maxLength:"200" doc:"What start gave Bangumi to bring back."`
 		Error string `query:"error" maxLength:"200" doc:"Set when the person did not agree."`
 	}) (*redirect, error) {
+		page := "/people"
+		who, is := personOf(ctx)
+		if is {
+			page = "/mine/account"
+		}
 		if in.Error != "" {
-			return s.toPage("/people", "oauth_error", "denied"), nil
+			return s.toPage(page, "oauth_error", "denied"), nil
 		}
 		connected, err := as.Client.FinishOAuth(ctx, in.State, in.Code)
 		if err != nil {
 			reason := oauthReason(err)
 			s.logWayBack(ctx, callbackPath, "an account could not be connected", reason, err)
-			return s.toPage("/people", "oauth_error", reason), nil
+			return s.toPage(page, "oauth_error", reason), nil
 		}
-		as.Kick() // marks may have waited for the account
-		return s.toPage("/people", "connected", strconv.FormatInt(connected.ID, 10)), nil
+		if is && len(connected.MediaUserNames) == 0 {
+			names, err := as.ownNames(ctx, who, nil, nil)
+			if err == nil {
+				connected, err = as.Store.Update(ctx, connected.ID, account.Change{MediaUserNames: &names})
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if _, err := as.usable(ctx, connected, nil); err != nil {
+			return nil, err
+		}
+		return s.toPage(page, "connected", strconv.FormatInt(connected.ID, 10)), nil
 	})
 }
 

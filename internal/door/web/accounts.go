@@ -206,13 +206,19 @@ func (g Accounts) list(r *request) (content, error) {
 			Open: page.Connected != nil && page.Connected.ID == a.ID && len(a.MediaUserNames) == 0,
 		})
 	}
-	if problem := r.URL.Query().Get("oauth_error"); problem != "" {
-		page.ErrorKey = "oauth.error.other"
-		if slices.Contains(oauthProblems, problem) {
-			page.ErrorKey = "oauth.error." + problem
-		}
-	}
+	page.ErrorKey = oauthErrorKey(q.Get("oauth_error"))
 	return content{Data: page}, nil
+}
+
+// oauthErrorKey is the text key of a value of ?oauth_error=; empty without one.
+func oauthErrorKey(problem string) string {
+	switch {
+	case problem == "":
+		return ""
+	case slices.Contains(oauthProblems, problem):
+		return "oauth.error." + problem
+	}
+	return "oauth.error.other"
 }
 
 // pages is the pager of a list that begins behind the first ones; next is how many are before the next page, 0 at the end.

@@ -25,6 +25,8 @@ type Mine struct {
 	Words    AskedWords
 	Tasks    *task.Registry
 	Person   func(ctx context.Context, id int64) (auth.Person, error)
+	// OAuthReady reports whether an application of Bangumi is set, by which accounts are connected.
+	OAuthReady func() bool
 }
 
 // AskedWords are the open questions for a rating and a comment; *word.Service has them.
@@ -158,6 +160,11 @@ type mineAccount struct {
 	// Users are the media-server users that the reader is.
 	Users    []string
 	TokenURL string
+	// OAuthReady is set when Bangumi can be asked by its own page; Connected is the account that was just connected so, nil without one, and
+	// ErrorKey the text key of what went wrong, empty otherwise.
+	OAuthReady bool
+	Connected  *account.Account
+	ErrorKey   string
 }
 
 type mineAccountView struct {
@@ -167,12 +174,19 @@ type mineAccountView struct {
 
 // account shows the accounts of the reader.
 func (g Mine) account(r *request) (content, error) {
-	page := mineAccount{TokenURL: tokenURL}
+	page := mineAccount{TokenURL: tokenURL, OAuthReady: g.OAuthReady(), ErrorKey: oauthErrorKey(r.URL.Query().Get("oauth_error"))}
 	me, err := g.Person(r.Context(), r.viewer.Person)
 	if err != nil {
 		return content{}, err
 	}
 	page.Users = me.MediaUserNames
-	page.Accounts, err = g.accounts(r)
-	return content{Data: page}, err
+	if page.Accounts, err = g.accounts(r); err != nil {
+		return content{}, err
+	}
+	for i, a := range page.Accounts {
+		if r.URL.Query().Get("connected") == strconv.FormatInt(a.ID, 10) {
+			page.Connected = &page.Accounts[i].Account
+		}
+	}
+	return content{Data: page}, nil
 }

@@ -290,7 +290,7 @@ func (g *rig) groups() web.Groups {
 			Overview: func(context.Context) (replicas.Overview, error) { return g.overview, nil },
 			Modules:  []web.Module{{Path: "github.com/danielgtaylor/huma/v2", Version: "v2.37.2"}, {Path: "modernc.org/sqlite", Version: "v1.60.1"}, {Path: "github.com/remyoudompheng/bigfft", Version: "v0.0.0-20230129092748-24d4a6f8daec"}}},
 		SignIn: web.SignIn{NeedsSetup: func(context.Context) (bool, error) { return g.needs, nil }, Provider: provider, ByGroup: func() bool { return true }, Servers: signInServers, Invited: g.auth.Invited},
-		Mine:   web.Mine{Records: g.records, Accounts: g.accounts, Words: &g.said, Tasks: g.tasks, Person: g.auth.Person}, Household: web.Household{People: g.auth.People, Accounts: g.accounts},
+		Mine:   web.Mine{Records: g.records, Accounts: g.accounts, Words: &g.said, Tasks: g.tasks, Person: g.auth.Person, OAuthReady: func() bool { return g.settings.Current().Catalog.OAuthClientID != "" }}, Household: web.Household{People: g.auth.People, Accounts: g.accounts},
 	}
 }
 
