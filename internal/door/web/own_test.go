@@ -53,6 +53,34 @@ func (g *rig) marked(t *testing.T, of account.Account, title string) int64 {
 	return id
 }
 
+// ownMessages has the pages read by a person who was told something, and answers the ids of a notice, of a channel and of a rule.
+func (g *rig) ownMessages(t *testing.T) (notice, added, rule int64) {
+	t.Helper()
+	own, _ := g.asPerson(t)
+	ctx := scope.In(t.Context(), scope.Of(personOfRig))
+	c, err := g.notices.CreateChannel(ctx, notify.Channel{Type: channel.TypeWebhook, Name: "Phone of Mira", Enabled: true,
+		Config: secret.Text(channel.Webhook{URL: "https://ntfy.example/x", Method: http.MethodPost}.Plain())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := g.notices.Rules(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(kind notify.Kind, facts map[string]string) {
+		g.notices.Add(t.Context(), notify.Notice{Kind: kind, User: own.Username, AccountID: own.ID, Account: own.Username, About: facts["title"], Facts: facts})
+	}
+	tell(notify.Marked, map[string]string{"title": "葬送的芙莉莲", "season": "1", "episode": "27", "subject_name": "葬送的芙莉莲", "source": "plex"})
+	tell(notify.NotMatched, map[string]string{"title": "灯塔守望者", "season": "2", "episode": "7", "source": "jellyfin"})
+	tell(notify.MarkFailed, map[string]string{"title": "迷宫饭", "season": "1", "episode": "12", "subject_name": "迷宫饭", "source": "plex"})
+	entries, _, err := g.notices.List(ctx, notify.Filter{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.exec(t, `UPDATE deliveries SET state = 'failed', tries = 3, problem = 'the receiver answered with status 400' WHERE notice_id = ?`, entries[0].ID)
+	return entries[0].ID, c.ID, rules[0].ID
+}
+
 func TestLiveTellsAPersonTheirOwn(t *testing.T) {
 	g := newRig(t)
 	own, other := g.asPerson(t)

@@ -117,7 +117,18 @@ func shots(t *testing.T) []shot {
 	records, _, _ := person.waiting(t, hers, his)
 	someone, another := household.asOwner(t)
 	_, theirs, _ := household.waiting(t, someone, another)
+	told, alone := newRig(t), newRig(t)
+	ownNotice, ownChannel, ownRule := told.ownMessages(t)
+	alone.asPerson(t)
 	return []shot{
+		{"own-inbox", told, "/inbox", true, ""},
+		{"own-inbox-empty", alone, "/inbox", true, ""},
+		{"own-notice", told, fmt.Sprintf("/inbox/%d", ownNotice), true, ""},
+		{"own-messages", told, "/messages", true, ""},
+		{"own-messages-empty", alone, "/messages", true, ""},
+		{"own-messages-menu", told, "/messages", true, ".menu > summary"},
+		{"own-channel", told, fmt.Sprintf("/messages/channels/%d", ownChannel), true, ""},
+		{"own-rule", told, fmt.Sprintf("/messages/rules/%d", ownRule), true, ""},
 		{"login", empty, "/login", false, ""},
 		{"login-ways", entered, "/login", false, "#server-1 summary"},
 		{"invitation", entered, "/invitation?token=" + token + "&problem=plex_access", false, ""},
