@@ -106,7 +106,7 @@ func (ps People) register(s *server) {
 		Errors:      []int{http.StatusNotFound},
 	}, func(ctx context.Context, in *struct {
 		ByID
-		SignIn int64 `path:"sign_in" minimum:"1"`
+		SignIn int64 `path:"sign_in" minimum:"1" doc:"The id of the way in, as sign_ins of the person has it."`
 	}) (*none, error) {
 		return nil, ps.Store.RemoveSignIn(ctx, in.ID, in.SignIn)
 	})
