@@ -132,7 +132,8 @@ func bind(ctx context.Context, tx *sql.Tx, person int64, by Vouched) (named stri
 	if err != nil || !made {
 		return "", errors.Join(err, ErrSignInTaken)
 	}
-	if !by.Introduces || account.CheckUserNames(mediaUserNames, []string{by.Name}) != nil {
+	unfit := account.CheckUserNames(mediaUserNames, []string{by.Name}) != nil
+	if !by.Introduces || unfit {
 		return "", nil
 	}
 	return nameUser(ctx, tx, person, by.Name)
