@@ -53,6 +53,7 @@ func TestAPersonConnectsTheirAccountByOAuth(t *testing.T) {
 			t.Errorf("the way back answers %d and leads to %q, not %q", got.status, at, to)
 		}
 	}
+	before := s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":2,"user_name":"mira"}`)).ID
 	back := s.agrees(mira, "", "mira")
 	leads(alex.as(http.MethodGet, back, ""), "/mine/account?oauth_error=state")
 	leads(s.get(back), "/people?oauth_error=state") // the owner
@@ -75,6 +76,7 @@ func TestAPersonConnectsTheirAccountByOAuth(t *testing.T) {
 	if len(page.Items) != 1 || page.Items[0].Username != "mira" || page.Items[0].AuthMethod != "oauth" || page.Items[0].PersonID != mira.id || fmt.Sprint(page.Items[0].MediaUserNames) != "[mira]" {
 		t.Errorf("mira has %+v", page.Items)
 	}
+	s.become([]int64{before}, "success")
 	if r := s.settled(s.custom(`{"title":"灯塔守望者","season":1,"episode":1,"user_name":"mira"}`)); r.Status != "success" || r.AccountName != "mira" {
 		t.Errorf("what mira watches is %+v", r)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/scope"
 )
 
 const callbackPath = "/api/accounts/oauth/callback"
@@ -63,6 +64,7 @@ func (as Accounts) registerOAuth(s *server) {
 			if err != nil {
 				return nil, err
 			}
+			as.markBefore(scope.In(ctx, scope.Everything()), connected) // records without an account are the owner's
 		}
 		if _, err := as.usable(ctx, connected, nil); err != nil {
 			return nil, err
