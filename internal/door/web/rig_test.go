@@ -115,9 +115,11 @@ type rig struct {
 	twoFactor     auth.TwoFactor
 	enrolment     auth.Enrolment
 
-	role  auth.Role // of who is signed in; empty is the owner
-	mu    sync.Mutex
-	calls []apiCall
+	role auth.Role // of who is signed in; empty is the owner
+	// person is who is signed in; 0 is personOfRig.
+	person int64
+	mu     sync.Mutex
+	calls  []apiCall
 	// queries are those of the calls that had one.
 	queries []string
 	// answer is what the API answers; nil is 200 {}.
@@ -167,7 +169,7 @@ func newRig(t testing.TB, options ...option) *rig {
 				return auth.Identity{Kind: auth.Open, Role: auth.RoleOwner}, true
 			}
 			cookie, err := r.Cookie(auth.CookieName)
-			return auth.Identity{Kind: auth.BySession, Name: "mira", Role: cmp.Or(g.role, auth.RoleOwner), Person: personOfRig}, err == nil && cookie.Value == sessionValue
+			return auth.Identity{Kind: auth.BySession, Name: "mira", Role: cmp.Or(g.role, auth.RoleOwner), Person: cmp.Or(g.person, personOfRig)}, err == nil && cookie.Value == sessionValue
 		},
 		ToLogin: func(w http.ResponseWriter, r *http.Request) { (&auth.Guard{BasePath: g.base}).ToLogin(w, r) },
 		SubjectURL: func(id catalog.SubjectID) string {
@@ -216,7 +218,7 @@ func newRig(t testing.TB, options ...option) *rig {
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if g.role == auth.RolePerson { // as the guard does
-			r = r.WithContext(scope.In(r.Context(), scope.Of(personOfRig)))
+			r = r.WithContext(scope.In(r.Context(), scope.Of(cmp.Or(g.person, personOfRig))))
 		}
 		pages.ServeHTTP(w, r)
 	})
