@@ -132,12 +132,14 @@ func bind(ctx context.Context, tx *sql.Tx, person int64, by Vouched) (named stri
 	if err != nil || !made {
 		return "", errors.Join(err, ErrSignInTaken)
 	}
-	unfit := account.CheckUserNames(mediaUserNames, []string{by.Name}) != nil
-	if !by.Introduces || unfit {
+	if !by.Introduces || !fitsList(by.Name) {
 		return "", nil
 	}
 	return nameUser(ctx, tx, person, by.Name)
 }
+
+// fitsList reports whether a name can stand in a list of media-server users.
+func fitsList(name string) bool { return account.CheckUserNames(mediaUserNames, []string{name}) == nil }
 
 // nameUser gives a person the name of a media-server user who has signed in.
 func nameUser(ctx context.Context, tx *sql.Tx, person int64, name string) (named string, err error) {
