@@ -69,9 +69,14 @@ func (s *Store) Work(ctx context.Context, id int64) (Work, error) {
 	return w, nil
 }
 
+// AccountOf is the id of the account that a record belongs to, NULL where there is none, for the SQL of others: id is an expression of it.
+func AccountOf(id string) string {
+	return `(SELECT records.account_id FROM records WHERE records.id = ` + id + `)`
+}
+
 // Trace is the stored trace of a record as JSON, or ErrNotFound; in the scope of a person without what is of others.
 func (s *Store) Trace(ctx context.Context, id int64) (json.RawMessage, error) {
-	within, whose := account.Within(ctx, "(SELECT account_id FROM records WHERE records.id = record_id)")
+	within, whose := account.Within(ctx, AccountOf("record_id"))
 	text, err := traceOf(s.db.Read().QueryRowContext(ctx, `SELECT trace FROM traces WHERE record_id = ? AND `+within, append([]any{id}, whose...)...), id)
 	if err != nil || scope.From(ctx).Whole() {
 		return text, err
@@ -105,7 +110,7 @@ func traceOf(row *sql.Row, id int64) (json.RawMessage, error) {
 func Traces(ctx context.Context, from db.Querier, ids []int64) (map[int64]json.RawMessage, error) {
 	traces := make(map[int64]json.RawMessage, len(ids))
 	list, args := db.In(ids)
-	within, whose := account.Within(ctx, "(SELECT account_id FROM records WHERE records.id = record_id)")
+	within, whose := account.Within(ctx, AccountOf("record_id"))
 	err := db.Each(ctx, from, "read traces", func(row db.Row) error {
 		var id int64
 		var text string

@@ -25,6 +25,9 @@ func NameOf(id string) string {
 	return `(SELECT accounts.username FROM accounts WHERE accounts.id = ` + id + `)`
 }
 
+// SignsIn holds for a person who may sign in; its argument is the id.
+const SignsIn = `EXISTS (SELECT 1 FROM people WHERE people.id = ? AND people.role = 'person')`
+
 // PersonOf is the id of the person whose an account is, NULL where it is the owner's or nobody's.
 func PersonOf(id string) string {
 	return `(SELECT people.id FROM accounts JOIN people ON people.id = accounts.person_id WHERE accounts.id = ` + id + ` AND people.role = 'person')`

@@ -11,6 +11,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/record"
 )
 
 // progress is how far the history of a user was taken in.
@@ -93,7 +94,7 @@ func (k *Service) Taken(ctx context.Context, plays []string) (map[string]bool, e
 		numbers[i], _ = strconv.ParseInt(play, 10, 64) // what has no number is no play
 	}
 	list, args := db.In(numbers)
-	within, whose := account.Within(ctx, `(SELECT records.account_id FROM records WHERE records.id = record_id)`)
+	within, whose := account.Within(ctx, record.AccountOf("record_id"))
 	taken := map[string]bool{}
 	err := db.Each(ctx, k.store.db.Read(), "look for plays of anybody", func(row db.Row) error {
 		var play int64

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/scope"
@@ -114,7 +115,7 @@ func (n *Notifier) dropForeign(ctx context.Context, c Channel) error {
 	}
 	theirs, args := within(scope.In(ctx, scope.Of(c.Person)))
 	foreign := ` FROM deliveries d JOIN notices ON notices.id = d.notice_id WHERE d.state = 'waiting' AND d.channel_id = ?
-		AND NOT (` + theirs + ` AND EXISTS (SELECT 1 FROM people WHERE people.id = ? AND people.role = 'person'))`
+		AND NOT (` + theirs + ` AND ` + account.SignsIn + `)`
 	args = slices.Concat([]any{c.ID}, args, []any{c.Person})
 	var some bool
 	if err := n.DB.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1`+foreign+`)`, args...).Scan(&some); err != nil || !some {
