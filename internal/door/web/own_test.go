@@ -77,7 +77,7 @@ func (g *rig) ownMessages(t *testing.T) (notice, added, rule int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.exec(t, `UPDATE deliveries SET state = 'failed', tries = 3, problem = 'the receiver answered with status 400' WHERE notice_id = ?`, entries[0].ID)
+	g.exec(t, `UPDATE deliveries SET state = 'failed', tries = 3, problem = ? WHERE notice_id = ?`, value("channel_receiver_answered", 400), entries[0].ID)
 	return entries[0].ID, c.ID, rules[0].ID
 }
 

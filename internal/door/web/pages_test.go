@@ -34,7 +34,7 @@ func TestPages(t *testing.T) {
 		{"dashboard", "/", []string{"Needs your attention", "Account bench", "3 records failed", "1 mark waits", "3 titles wait for your decision", "葬送的芙莉莲", "Works", "4 marked", `src="/cover/400602"`, "1 mark waits in the queue", "Does not answer", "of 13 marked automatically", "S1 E28"}, []string{"需要你处理", "账号 bench", "近 7 天有 3 条记录失败", "自动标记（共 13 条）", "最近还有 3 集"}},
 		{"records", "/records", []string{"S1 E28", "1 user has no account", "Ignore this user", "Film"}, []string{"1 个用户没有账号", "剧场版"}},
 		{"record that was marked", fmt.Sprintf("/records/%d", s.success), []string{"How this was matched", "Search on Bangumi", "Chosen", "98 %", "https://catalog.example/subject/400602", "&#34;confidence&#34;: 0.98"}, []string{"匹配过程", "Bangumi", "选中"}},
-		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "Ignore this user", `/media_user_names" data-body="{&#34;name&#34;:`}, []string{"请把这个用户名原样添加", "忽略此用户"}},
+		{"record that failed", fmt.Sprintf("/records/%d", s.noAccount), []string{"exactly as written here", "Ignore this user", `href="/people/assign?account=`}, []string{"请把这个用户名原样添加", "忽略此用户"}},
 		{"record that fits nothing", fmt.Sprintf("/records/%d", s.hostile), []string{`class="button small" data-opens="correct"`, "Correct the match here"}, []string{"请在这里更正匹配"}},
 		{"record that waits", fmt.Sprintf("/records/%d", s.queued), []string{"sent again by itself"}, []string{"会自动重试"}},
 		{"record that asks", fmt.Sprintf("/records/%d", s.review), []string{"Choose the entry", fmt.Sprintf("#question-%d", s.question)}, []string{"选定条目"}},

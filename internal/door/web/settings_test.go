@@ -116,8 +116,8 @@ func TestSettingsPage(t *testing.T) {
 		never      string
 	}{
 		{"all of them", "/settings", []string{"Locked: set by the variable WATCHMARK_SERVER_LISTEN", "Default: 7 days", "1 to 365", "https://watch.example.org", "172.16.0.0/12\n10.0.0.0/8",
-			"Back to default", "Remove", "3 changed", "1 locked", "Default: Info", "Saved. Takes effect after a restart of the service:", "<strong>Base path</strong>", "waits for a restart", "/sources/webhooks\"", "minute · hour", "Advanced (2)"},
-			[]string{"已锁定：由环境变量 WATCHMARK_SERVER_LISTEN 设定", "默认：7 天", "恢复默认", "<strong>访问路径</strong>", "高级设置（2）"}, " open>"},
+			"Back to default", "Remove", "3 changed", "1 locked", "Default: Info", "Saved. Takes effect after a restart of the service:", "<strong>Base path</strong>", "waits for a restart", "/sources/webhooks\"", "minute · hour", "Advanced (1)"},
+			[]string{"已锁定：由环境变量 WATCHMARK_SERVER_LISTEN 设定", "默认：7 天", "恢复默认", "<strong>访问路径</strong>", "高级设置（1）"}, " open>"},
 		{"one section", "/settings?section=matching", []string{`id="section-matching" open>`}, []string{`id="section-matching" open>`}, `id="section-server" open`},
 		{"a search", "/settings?q=Trusted+proxies", []string{`id="section-server" open>`, `id="advanced-server" open>`, "1 setting<", `id="section-log" hidden>`}, []string{"1 项设置"}, `id="section-log">`},
 		{"a search in the other language", "/settings?q=%E9%95%9C%E5%83%8F", []string{`id="section-catalog_archive" open>`}, []string{"镜像"}, "No such setting</h2> hidden"},

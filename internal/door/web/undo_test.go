@@ -45,7 +45,7 @@ func TestPageOfAnUndo(t *testing.T) {
 
 	g.endedOf(t, 0, review.UndoPreviewKind, undoing(true, 0))
 	mustContain(t, g.get(t, in, "/records/undo", "en").body, "Preview: nothing is taken back yet", "葬送的芙莉莲", "Taken back: episode 1, 2", "Stays, changed since: the entry itself", "Stays, another record needs it",
-		"Not on the list any more", "The entry is no longer completed", "The entry is dropped and private", "&lt;b&gt;", "&lt;i&gt;refused", "1 more entry is not listed", "Take back 2 marks?", "Take this back", "/settings/tasks/77", `name="since"`)
+		"Not on the list any more", "The entry is no longer completed", "The entry is dropped and private", "&lt;b&gt;", "&lt;i&gt;refused", "1 more entry is not listed", "Take back 2 marks?", "Take this back", "task 77", `name="since"`)
 	mustContain(t, g.get(t, in, "/records/undo", "zh-CN").body, "撤销一天", "预览：尚未撤回任何内容", "保留，之后有改动", "条目不再是“看过”", "撤回这些", "所有账号")
 
 	run := g.endedOf(t, 0, importer.RunTask, map[string]any{"taken": 3})
