@@ -11,6 +11,9 @@ import (
 
 // What is no answer of the catalog's, or cannot be true, marks nothing wrong and loses nothing.
 func TestAnswersThatAreNotTheCatalogsOwn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	const watched = `{"title":"灯塔守望者","season":1,"episode":5,"user_name":"Mira"}`
 	const (
 		entryOf  = "GET /v0/users/{username}/collections/{id}"

@@ -138,6 +138,9 @@ func (s *service) refreshTable() {
 // A table as it is since 0.3.219, with entries that begin inside a season, is fetched and read rightly; one in
 // which the first part of a season is gone is refused, and told, and the one before goes on to serve.
 func TestATableOfPartsIsFetchedAndAWrongOneRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	row := func(subject int, tmdb, begin string) string {
 		return fmt.Sprintf(`{"title":"呪術廻戦 %d","type":"tv","begin":"%sT10:00:00.000Z","sites":[{"site":"bangumi","id":"%d"},{"site":"tmdb","id":%q}]}`, subject, begin, subject, tmdb)
 	}

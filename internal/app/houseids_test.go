@@ -191,6 +191,9 @@ const missing = int64(987654321)
 // Whatever exists, of whatever kind, stands in every place of every operation as what does not exist: by status and by body. Nothing of
 // another is changed by that, and nothing of another is in what somebody lists, exports or follows.
 func TestIDsOfOthersAreAsIfTheyDidNotExist(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	h := startHouse(t)
 	for i, name := range h.names {
 		h.watch("custom", name, i+1)

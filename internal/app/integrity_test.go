@@ -48,6 +48,9 @@ func opens(t *testing.T, dir string) error {
 
 // TestDamageIsFoundAfterACleanStopToo: a disk fails whenever it wants.
 func TestDamageIsFoundAfterACleanStopToo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	dir := closed(t)
 	path := filepath.Join(dir, db.FileName)
 	content, err := os.ReadFile(path)
@@ -84,6 +87,9 @@ func TestDamageIsFoundAfterACleanStopToo(t *testing.T) {
 
 // TestALostDatabaseStopsTheStart: a new one in its place would hide that.
 func TestALostDatabaseStopsTheStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	for name, lose := range map[string]func(path string) error{
 		"gone":  os.Remove,
 		"empty": func(path string) error { return os.Truncate(path, 0) },

@@ -142,6 +142,9 @@ func (s *service) marksOf(user string) map[string]bool {
 
 // The JSON gives another account the list that it was taken out of, whole.
 func TestTheJSONOfAListGivesTheListBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s, _ := startMany(t)
 	file := s.get("/api/accounts/1/export?format=json").body
 	s.api(http.MethodPost, "/api/accounts/2/snapshots/import?other_account=true", file, http.StatusAccepted, nil)
@@ -170,6 +173,9 @@ func TestTheJSONOfAListGivesTheListBack(t *testing.T) {
 
 // The XML gives the episodes of the anime that MyAnimeList has, as far as a number can say which; films, too.
 func TestTheXMLOfAListGivesItsEpisodesBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s, want := startMany(t)
 	file := s.get("/api/accounts/1/export?format=mal").body
 	preview := s.takesFile("mal", file, true)

@@ -203,6 +203,9 @@ func lastTask(s *service) (id int64) {
 }
 
 func TestListsInAnswersAreNeverNull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	const mail = "mira@home.example"
 	shows := nastest.Create(t, t.TempDir())
 	shows.User("guid-of-mira", "Mira")

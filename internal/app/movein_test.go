@@ -166,6 +166,9 @@ func (s *service) past() []string {
 }
 
 func TestMovesInAFolderOfTheFirstVersions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := startEmpty(t)
 	folder := movetest.First(t)
 	report := s.moveIn(folder)
@@ -210,6 +213,9 @@ func (s *service) unchangedBy(folder string) {
 }
 
 func TestMovesInAFolderOfSeveralAccounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := startEmpty(t)
 	folder := movetest.Second(t)
 	report := s.moveIn(folder)
@@ -245,6 +251,9 @@ func TestMovesInAFolderOfSeveralAccounts(t *testing.T) {
 }
 
 func TestMovesInAFolderOfTheNewestVersions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := startEmpty(t)
 	folder := movetest.Newest(t)
 	before := contents(t, folder)
@@ -401,6 +410,9 @@ func contents(t *testing.T, folder string) map[string]string {
 
 // What could not be read the first time is taken the second time: "put that file there and run it again".
 func TestMovingInAgainTakesWhatCouldNotBeRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := startEmpty(t)
 	folder := t.TempDir()
 	write := func(key string) {
@@ -473,6 +485,9 @@ func TestMovingInOfANASForOnePersonNeverTakesAll(t *testing.T) {
 }
 
 func TestMovingInTellsWhatADatabaseLacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	const table = `CREATE TABLE sync_records (id INTEGER PRIMARY KEY, timestamp DATETIME, user_name TEXT, title TEXT, season INTEGER, episode INTEGER, status TEXT, message TEXT, source TEXT)`
 	const signIn = `CREATE TABLE trakt_config (id INTEGER PRIMARY KEY, user_id TEXT, access_token TEXT, refresh_token TEXT, expires_at INTEGER, enabled BOOLEAN, sync_interval TEXT, sync_filter_enabled BOOLEAN)`
 	for name, c := range map[string]struct {
@@ -521,6 +536,9 @@ func TestTheSourceOfAScriptIsKept(t *testing.T) {
 }
 
 func TestMovingInTakesHowOftenTheTrackerIsRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s, folder := startEmpty(t), t.TempDir()
 	movetest.Write(t, folder, "config.ini", "[trakt]\nclient_id = app\nclient_secret = word\n")
 	movetest.Database(t, folder, "sync_records.db", false, `CREATE TABLE sync_records (id INTEGER PRIMARY KEY)`,
@@ -533,6 +551,9 @@ func TestMovingInTakesHowOftenTheTrackerIsRead(t *testing.T) {
 }
 
 func TestMovingInKeepsWhatIsHere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := start(t, "WATCHMARK_LOG_LEVEL=warn")
 	s.api(http.MethodPatch, "/api/settings", `{"auth":{"lockout_attempts":3}}`, http.StatusOK, nil)
 	s.api(http.MethodPost, "/api/mappings", `{"title":"假面骑士加布","subject_id":900001,"first_season":true}`, http.StatusCreated, nil)
@@ -562,6 +583,9 @@ func TestMovingInKeepsWhatIsHere(t *testing.T) {
 
 // A person may go back to the tool for a while.
 func TestMovingInAgainTakesOnlyWhatCameSince(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := startEmpty(t)
 	folder := t.TempDir()
 	table := `CREATE TABLE sync_records (id INTEGER PRIMARY KEY, timestamp DATETIME, user_name TEXT, title TEXT, season INTEGER, episode INTEGER, status TEXT, message TEXT, source TEXT)`

@@ -10,6 +10,9 @@ import (
 
 // TestEveryLinkLeadsToAPage follows all links of the pages of a real service: a feature that a page lacks fails here.
 func TestEveryLinkLeadsToAPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := start(t, "WATCHMARK_AUTH_ENABLED=false")
 	links := regexp.MustCompile(` href="(/[^"#]*)`)
 	waiting, seen := []string{"/", "/setup"}, map[string]bool{}

@@ -15,6 +15,9 @@ import (
 
 // TestRequestsOfAMark counts what marks cost the catalog, by their webhooks.
 func TestRequestsOfAMark(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	const (
 		search   = "POST /v0/search/subjects"
 		episodes = "GET /v0/episodes"

@@ -34,6 +34,9 @@ func (s *service) entryOf(username string, subject catalog.SubjectID) string {
 }
 
 func TestAdultTitlesAreMarkedByTheRule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		name, setting, own string

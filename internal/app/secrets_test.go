@@ -16,6 +16,9 @@ import (
 // TestNoSecretIsSeen uses the service in every way, failures included, and then looks for
 // its secrets in the log, on disk, in API answers and on the pages.
 func TestNoSecretIsSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	const clientSecret = "client-secret-9f2e7d41"
 	s := start(t, "WATCHMARK_LOG_LEVEL=debug")
 	s.list.SetApp(catalogtest.App{ClientID: "watchmark-app", ClientSecret: clientSecret, RedirectURI: s.url + "/api/accounts/oauth/callback", Username: "alex"})

@@ -35,6 +35,9 @@ func startWithSeasons(t *testing.T) *service {
 }
 
 func TestAnImportTeachesTheIDsOfSeries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	t.Parallel()
 	for source, c := range map[string]struct {
 		watcher string

@@ -81,6 +81,9 @@ func (s *service) standsAs(user string) (got standing) {
 // 500 plays of one unknown user are one line, one notice, one message and one count. As one of an account's they are all marked, once and in
 // their order; undone, they are as before; and ignored and heeded again, too.
 func TestAHouseholdWithAStranger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := startEmpty(t)
 	s.addLongShow()
 	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {

@@ -123,6 +123,9 @@ func TestServiceSpeaksTLSWithItsOwnCertificate(t *testing.T) {
 }
 
 func TestUnusableCertificateStopsTheStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	dir := t.TempDir()
 	cert, key, _ := certificate(t, dir)
 	for name, c := range map[string]struct {

@@ -52,6 +52,9 @@ func season(numbers ...int) (marks []string) {
 
 // Whatever had marks made, its task is taken back by its id: its marks and no others, but for what the person changed since.
 func TestWhateverMarkedIsUndoneByItsTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	const mail = "mira@home.example"
 	remote, trakt := trackertest.Start(t, trackertest.Config{
 		Clients: []trackertest.Client{{ID: "web-client", RedirectURI: "https://app.trakt.tv/callback"}},

@@ -55,6 +55,9 @@ func forbidden(t *testing.T) map[string]*regexp.Regexp {
 
 // TestOneThingHasOneName holds the glossary, docs/design/words.md, over all texts for people.
 func TestOneThingHasOneName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	words := forbidden(t)
 	check := func(where, text string) {
 		if slices.ContainsFunc(toReword, func(prefix string) bool { return strings.HasPrefix(where, prefix) }) {

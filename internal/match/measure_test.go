@@ -146,6 +146,9 @@ func everyNth(cases []labelled, n int) []labelled {
 // floors: with the catalog alone, with archive and catalog, and with the archive while
 // the catalog is off. MATCH_SHOW=kind (or all) prints what went wrong.
 func TestMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	if dbtest.OnServer() {
 		t.Skip("the database has no part in what is measured")
 	}

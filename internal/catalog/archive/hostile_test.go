@@ -69,6 +69,9 @@ func directory(zipped []byte, name string) []byte {
 }
 
 func TestHostileDumps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	_, whole := synthetic(t, 0.001, 1)
 	patched := func(members map[string]string, patch func([]byte)) func(testing.TB) []byte {
 		return func(t testing.TB) []byte {

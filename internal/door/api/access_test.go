@@ -228,6 +228,9 @@ func (h *house) rows(table string) string {
 
 // Every operation of the document is tried by everybody: what the table keeps from them is refused, and nothing is changed.
 func TestEveryOperationHoldsTheTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	h := newHouse(t)
 	mira, alex := h.people["mira"], h.people["alex"]
 	h.watch(alex, "灯塔守望者")

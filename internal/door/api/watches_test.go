@@ -179,6 +179,9 @@ func (p *pages) OfAccount(ctx context.Context, id, after int64, limit int) ([]re
 }
 
 func TestWatchesOfManyRecordsAreWrittenPageByPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	r := newRig(t)
 	r.mira()
 	r.fill(30_000, 1)

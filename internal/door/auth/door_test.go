@@ -148,6 +148,9 @@ func TestSetupAttemptsCount(t *testing.T) {
 }
 
 func TestMemoryOfFailuresIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		policy := defaultPolicy()
 		policy.LockoutTime = 24 * time.Hour

@@ -44,6 +44,9 @@ type shot struct {
 // shots are all rooms, filled and empty: what is pictured, and what is held against the rules of accessibility.
 func shots(t *testing.T) []shot {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("all pages take long, and are made one after the other")
+	}
 	full, empty, fresh := newRig(t, withEnviron(settingsEnviron...)), newRig(t, asDemo), newRig(t, beforeSetup)
 	full.year(t)
 	s := full.fill(t)

@@ -509,6 +509,9 @@ func TestEarlierTaskOfTheSubjectGoesFirst(t *testing.T) {
 }
 
 func TestManyTasksAreReleasedWithoutFloodingTheEngine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	play(t, true, func(t *testing.T, b *bench) {
 		b.putMany(2400, queue.Task{AccountID: 1})
 		b.Kick()

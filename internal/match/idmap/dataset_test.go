@@ -209,6 +209,9 @@ func TestTheReleaseIsToldByTheAddress(t *testing.T) {
 
 // Whatever comes, the table in use stays, now and after a restart.
 func TestARefreshThatFailsChangesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	good := document(9000)
 	for _, c := range []struct {
 		name    string

@@ -171,6 +171,9 @@ func TestARefusedTableIsNotFetchedEachHour(t *testing.T) {
 
 // TestTheLastGoodListServes has what comes be anything but a list.
 func TestTheLastGoodListServes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	endless := func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`<anime-list>`))
 		for range 1 << 20 {

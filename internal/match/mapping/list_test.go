@@ -69,6 +69,9 @@ func TestBlockedListIsPagedAndSearched(t *testing.T) {
 }
 
 func TestTooManyAreRefusedAndFewerAreNot(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and does one thing after the other")
+	}
 	s := newStore(t)
 	fill := func(set mapping.Set) error {
 		_, err := s.Import(t.Context(), set)

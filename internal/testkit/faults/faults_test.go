@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ var breakdowns = []struct {
 
 // TestFaults plays every scenario on a service of its own and prints the table at the end.
 func TestFaults(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() && os.Getenv("WATCHMARK_FAULT_ROUNDS") == "" {
 		t.Skip("takes more than a minute")
 	}
 	kills, seed := number(t, "WATCHMARK_FAULT_ROUNDS", killRounds), seed(t)
