@@ -138,6 +138,9 @@ func eveningOn(tb testing.TB, replicas int) []string {
 }
 
 func TestAnImportDoesNotDelayWhatIsWatched(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	episodes := certain(t)
 	for _, engine := range evenings {
 		t.Run(engine.name, func(t *testing.T) {
