@@ -132,39 +132,40 @@ func (e *Engine) Unassign(ctx context.Context, s task.Status, user string) error
 
 // closeNews closes what people were told of records as those of an account, which they are not any more.
 func (e *Engine) closeNews(ctx context.Context, ids []int64, accountID int64) error {
-	for _, id := range ids {
-		w, err := e.Records.Work(ctx, id)
-		if errors.Is(err, record.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		over := settledBy(w.Event, record.Outcome{Status: record.Ignored, AccountID: accountID}, notify.NoAccount)
-		if err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return e.Notices.AddTx(ctx, tx, over...) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.closeTold(ctx, ids, func(w record.Work) []notify.Notice {
+		return settledBy(w.Event, record.Outcome{Status: record.Ignored, AccountID: accountID}, notify.NoAccount)
+	})
 }
 
 // CloseAsked closes what people were told of the question that some records wait for.
 func (e *Engine) CloseAsked(ctx context.Context, ids []int64) error {
-	var over []notify.Notice
-	for _, id := range ids {
-		w, err := e.Records.Work(ctx, id)
-		if errors.Is(err, record.ErrNotFound) {
-			continue
+	return e.closeTold(ctx, ids, func(w record.Work) []notify.Notice {
+		return []notify.Notice{{Kind: notify.ReviewWaiting, AccountID: w.AccountID, Account: w.AccountName, About: aboutShow(w.Event), Over: true}}
+	})
+}
+
+// closedAtOnce is how many records are looked at for one write.
+const closedAtOnce = 100
+
+// closeTold closes what over answers for some records, as far as they are there.
+func (e *Engine) closeTold(ctx context.Context, ids []int64, over func(record.Work) []notify.Notice) error {
+	for some := range slices.Chunk(ids, closedAtOnce) {
+		var all []notify.Notice
+		for _, id := range some {
+			w, err := e.Records.Work(ctx, id)
+			if errors.Is(err, record.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			all = append(all, over(w)...)
 		}
-		if err != nil {
+		if err := e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return e.Notices.AddTx(ctx, tx, all...) }); err != nil {
 			return err
 		}
-		n := notify.Notice{Kind: notify.ReviewWaiting, AccountID: w.AccountID, Account: w.AccountName, About: aboutShow(w.Event), Over: true}
-		if !slices.ContainsFunc(over, func(o notify.Notice) bool { return o.AccountID == n.AccountID && o.About == n.About }) {
-			over = append(over, n)
-		}
 	}
-	return e.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return e.Notices.AddTx(ctx, tx, over...) })
+	return nil
 }
 
 // IgnoreUser leaves alone what a media-server user watches whom no account names: what failed for that is ignored now,

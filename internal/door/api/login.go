@@ -158,6 +158,18 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 	return s.signedIn(ctx, opened, err)
 }
 
+// invites returns why a token invites nobody; an empty one asks for nothing.
+func (s *server) invites(ctx context.Context, token string) error {
+	if token == "" {
+		return nil
+	}
+	_, good, err := s.Guard.Store.Invited(ctx, token)
+	if err == nil && !good {
+		err = auth.ErrBadInvitation
+	}
+	return err
+}
+
 // signedInBy is who is signed in; a Problem where a script or nobody is.
 func signedInBy(ctx context.Context) (auth.Identity, error) {
 	identity, _ := auth.IdentityOf(ctx)

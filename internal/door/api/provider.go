@@ -106,10 +106,8 @@ func (p provider) start(ctx context.Context, in *struct {
 	if in.Body != nil {
 		next, token = auth.LocalPath(in.Body.Next), in.Body.Invitation.Reveal()
 	}
-	if token != "" {
-		if _, good, err := p.Guard.Store.Invited(ctx, token); err != nil || !good {
-			return nil, errors.Join(err, auth.ErrBadInvitation)
-		}
+	if err := p.invites(ctx, token); err != nil {
+		return nil, err
 	}
 	address, browser, err := p.oidc.Start(ctx, p.PublicURL(ctx)+providerCallbackPath, next, token)
 	if err != nil {

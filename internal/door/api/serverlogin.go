@@ -120,10 +120,8 @@ func (l serverLogin) byPassword(ctx context.Context, in *struct {
 		return nil, err
 	}
 	token := in.Body.Invitation.Reveal()
-	if token != "" {
-		if _, good, err := l.Guard.Store.Invited(ctx, token); err != nil || !good {
-			return nil, errors.Join(err, auth.ErrBadInvitation)
-		}
+	if err := l.invites(ctx, token); err != nil {
+		return nil, err
 	}
 	by, err := l.Door.Password(ctx, in.Body.Server, in.Body.Name, in.Body.Password)
 	if err == nil {
@@ -175,10 +173,8 @@ func (l serverLogin) startPlex(ctx context.Context, in *struct {
 	if in.Body != nil {
 		next, token = auth.LocalPath(in.Body.Next), in.Body.Invitation.Reveal()
 	}
-	if token != "" {
-		if _, good, err := l.Guard.Store.Invited(ctx, token); err != nil || !good {
-			return nil, errors.Join(err, auth.ErrBadInvitation)
-		}
+	if err := l.invites(ctx, token); err != nil {
+		return nil, err
 	}
 	// The way back is the address that the browser shows, for the cookie is of its host.
 	client := auth.ClientOf(ctx)
