@@ -195,11 +195,11 @@ func TestIDsOfOthersAreAsIfTheyDidNotExist(t *testing.T) {
 		t.Skip("takes long, and does one thing after the other")
 	}
 	h := startHouse(t)
-	for i, name := range h.names {
-		h.watch("custom", name, i+1)
-		h.people[i].want(http.MethodPost, "/api/api-keys", `{"name":"script"}`, http.StatusCreated)
+	for i, m := range h.people {
+		h.watch("custom", m.user, houseShow, houseSeason, i+1)
+		m.want(http.MethodPost, "/api/api-keys", `{"name":"script"}`, http.StatusCreated)
 	}
-	h.custom(`{"title":"无人知晓的节目","season":1,"episode":1,"user_name":"alex"}`) // which is asked about, or not found: a notice
+	h.custom(`{"title":"无人知晓的节目","season":1,"episode":1,"user_name":"alex-oidc"}`) // which is asked about, or not found: a notice
 	h.fills()
 	owners := h.idsFor(h.get)
 	own := make([]map[string]map[int64]bool, len(h.people))

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"watchmark/internal/door/auth"
 	"watchmark/internal/testkit/catalogtest"
 )
 
@@ -95,25 +94,4 @@ func TestAPersonConnectsTheirAccountByOAuth(t *testing.T) {
 	back = s.agrees(mira, `{"account_id":2}`, "mira")
 	s.api(http.MethodPatch, "/api/accounts/2", fmt.Sprintf(`{"person_id":%d}`, alex.id), http.StatusOK, nil)
 	leads(mira.as(http.MethodGet, back, ""), "/mine/account?oauth_error=state")
-}
-
-// invited adds a person, who accepts an invitation and has no account.
-func (s *service) invited(name string) member {
-	s.t.Helper()
-	var person struct{ ID int64 }
-	s.api(http.MethodPost, "/api/people", fmt.Sprintf(`{"name":%q,"role":"person","media_user_names":[%[1]q]}`, name), http.StatusCreated, &person)
-	var link struct{ URL string }
-	s.api(http.MethodPost, fmt.Sprintf("/api/people/%d/invitation", person.ID), "", http.StatusOK, &link)
-	at, err := url.Parse(link.URL)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	m := member{s: s, id: person.ID}
-	accepted := s.do(s.request(http.MethodPost, "/api/invitation", "application/json", fmt.Sprintf(`{"token":%q,"password":%q}`, at.Query().Get("token"), password)))
-	for _, cookie := range (&http.Response{Header: accepted.header}).Cookies() {
-		if cookie.Name == auth.CookieName {
-			m.cookie = cookie.Value
-		}
-	}
-	return m
 }
