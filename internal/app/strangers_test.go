@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,8 +37,6 @@ type standing struct {
 	Failed, Ignored                     int
 }
 
-var badge = regexp.MustCompile(`class="badge error" title="(\d+)`)
-
 // standsAs is what the API and the pages show of users without an account.
 func (s *service) standsAs(user string) (got standing) {
 	s.t.Helper()
@@ -57,9 +54,7 @@ func (s *service) standsAs(user string) (got standing) {
 		fold, _, _ = strings.Cut(fold, "</details>")
 		got.Lines += strings.Count(fold, "user-line")
 		if path == "/records" {
-			if m := badge.FindStringSubmatch(page); m != nil {
-				_, _ = fmt.Sscan(m[1], &got.Badge)
-			}
+			got.Badge = badgesOn(page).Failed
 		}
 	}
 	for _, n := range list[struct {

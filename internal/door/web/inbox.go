@@ -21,14 +21,11 @@ type Inbox struct {
 	Records  *record.Store
 }
 
-// attention is how many unread notices need the reader: of the owner without those about records, for a record that failed, and a
-// question, are counted at their own doors, which a person has not.
+// attention is how many unread notices need the reader, without those of what is counted at another door: questions, and of the owner
+// what failed.
 func (g Inbox) attention(ctx context.Context) (int, error) {
 	unread, err := g.Notices.Unread(ctx)
-	if !scope.From(ctx).Whole() {
-		return unread.Attention, err
-	}
-	return unread.NoRecord, err
+	return unread.Uncounted, err
 }
 
 // inboxView selects the notices that the list shows.

@@ -62,8 +62,8 @@ type Filter struct {
 // Unread is how much the reader has not read. Nothing counts further than unreadMost, nor what is routine.
 type Unread struct {
 	All, Attention int
-	// NoRecord is Attention without the notices about a record, which is itself counted among what failed or is asked.
-	NoRecord int
+	// Uncounted is Attention without the notices of what the reader sees counted elsewhere: questions, and to the owner all records.
+	Uncounted int
 }
 
 // unreadMost is as far as unread notices are counted.
@@ -186,11 +186,15 @@ func (n *Notifier) Get(ctx context.Context, id int64) (Entry, error) {
 // Unread counts what the reader has not read.
 func (n *Notifier) Unread(ctx context.Context) (Unread, error) {
 	var u Unread
+	uncounted := `record_id = 0`
+	if !scope.From(ctx).Whole() {
+		uncounted = `kind <> '` + string(ReviewWaiting) + `'`
+	}
 	mine, args := toRead(ctx)
 	args = append(args, unreadMost)
 	err := n.DB.Read().QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM notices WHERE `+mine+` LIMIT ?) AS counted),
-		COUNT(*), COUNT(CASE WHEN record_id = 0 THEN 1 END) FROM (SELECT record_id FROM notices WHERE `+mine+` AND severity >= 2 ORDER BY id DESC LIMIT ?) AS counted`,
-		slices.Concat(args, args)...).Scan(&u.All, &u.Attention, &u.NoRecord)
+		COUNT(*), COUNT(CASE WHEN `+uncounted+` THEN 1 END) FROM (SELECT record_id, kind FROM notices WHERE `+mine+` AND severity >= 2 ORDER BY id DESC LIMIT ?) AS counted`,
+		slices.Concat(args, args)...).Scan(&u.All, &u.Attention, &u.Uncounted)
 	if err != nil {
 		return Unread{}, fmt.Errorf("count unread notices: %w", err)
 	}

@@ -68,12 +68,12 @@ func TestTheInbox(t *testing.T) {
 			}
 		})
 	}
-	unread := func(all, attention, noRecord int) {
+	unread := func(all, attention, uncounted int) {
 		t.Helper()
 		got, err := r.Unread(t.Context())
 		must(t, err)
-		if got != (notify.Unread{All: all, Attention: attention, NoRecord: noRecord}) {
-			t.Errorf("%+v unread, want %d, %d and %d", got, all, attention, noRecord)
+		if got != (notify.Unread{All: all, Attention: attention, Uncounted: uncounted}) {
+			t.Errorf("%+v unread, want %d, %d and %d", got, all, attention, uncounted)
 		}
 	}
 	unread(3, 2, 1)
