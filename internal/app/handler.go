@@ -44,6 +44,7 @@ func (a *App) buildHandler(o Options) error {
 	}, a.resources(signIn, door)...)
 	mux := http.NewServeMux()
 	mux.Handle("/webhook/", endpoints)
+	mux.Handle(api.ScrobblePath, guard.AuthenticateKey(endpoints))
 	mux.Handle("/health", endpoints)
 	for _, path := range api.LegacyPaths {
 		mux.Handle("POST "+path, endpoints)
@@ -91,7 +92,7 @@ func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resourc
 	stats := api.Stats{Records: a.Records, Queue: a.queue, Webhooks: a.webhooks}
 	people := api.People{Store: a.Auth, Accounts: a.Accounts, Words: a.words, Rules: a.Mappings, Tasks: a.tasks, Engine: a.engine}
 	return []api.Resource{
-		api.Webhooks{Engine: a.engine, Settings: a.Settings, Masker: a.masker, Requests: &a.meters.requests},
+		api.Webhooks{Engine: a.engine, Settings: a.Settings, Masker: a.masker, People: a.Auth, Requests: &a.meters.requests},
 		api.WebhookLog{Log: a.webhooks, Settings: a.Settings, Masker: a.masker},
 		api.Trials{Engine: a.engine, Records: a.Records},
 		api.Records{Store: a.Records, Webhooks: a.webhooks, Engine: a.engine},

@@ -43,6 +43,8 @@ var comparing = 7500 * time.Millisecond
 // Accounts tells whose list a media-server user belongs to; *account.Store is one.
 type Accounts interface {
 	ForUser(ctx context.Context, mediaUser string) ([]account.Account, error)
+	// ForPerson is every account of a person, or of the owner for 0.
+	ForPerson(ctx context.Context, person int64) ([]account.Account, error)
 	Preferred(ctx context.Context) (account.Account, error)
 	Get(ctx context.Context, id int64) (account.Account, error)
 	IsIgnored(ctx context.Context, mediaUser string) (bool, error)

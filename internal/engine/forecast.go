@@ -16,7 +16,7 @@ import (
 
 // Routed is the enabled accounts that name a media-server user, or what to do when there is none.
 func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, problem reason.Reason, err error) {
-	r, err := e.route(ctx, user, false)
+	r, err := e.route(ctx, watch.Event{UserName: user}, false)
 	for _, a := range r.accounts {
 		accounts = append(accounts, a.Username)
 	}
@@ -28,7 +28,7 @@ func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, pr
 // is that of the database, or of its context.
 func (e *Engine) Forecast() preview.Of {
 	return (&forecaster{e, func(ctx context.Context, event watch.Event) (route, error) {
-		return e.route(ctx, event.UserName, false)
+		return e.route(ctx, event, false)
 	}, map[listed]read{}}).of
 }
 

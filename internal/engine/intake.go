@@ -48,6 +48,8 @@ type Accepted struct {
 	IDs []int64 // of its records
 	// Ignored is why none of its events became a record; empty when one did, and when there were none.
 	Ignored reason.Reason
+	// Before is when the play was that Ignored says was told before; zero otherwise.
+	Before time.Time
 }
 
 type accepted struct {
@@ -143,6 +145,12 @@ func (e *Engine) commit(batch []*arrival) {
 			if err != nil {
 				return err
 			}
+			if some, results[i].Before, err = e.untoldTx(ctx, tx, some, events, now); err != nil {
+				return err
+			}
+			if !results[i].Before.IsZero() {
+				ignored = toldBefore.With()
+			}
 			unwatched = unwatched || isUnwatched
 			fresh[i], results[i].Ignored, events = len(some), ignored, append(events, some...)
 		}
@@ -209,6 +217,51 @@ func (e *Engine) freshTx(ctx context.Context, tx *sql.Tx, all []watch.Event) (fr
 		fresh = append(fresh, event)
 	}
 	return fresh, ignored, unwatched, nil
+}
+
+// Retold is how far apart two stops of the same thing by an API key are that tell of one play: players send a stop again when its answer was
+// lost, and some send two.
+const Retold = 10 * time.Minute
+
+// untoldTx are those of the events of an arrival that were not told before: what a person's API key brings is one play however often it is
+// sent. among are the events of the same commit. before is when the play was that was told; zero for none.
+func (e *Engine) untoldTx(ctx context.Context, tx *sql.Tx, all, among []watch.Event, now time.Time) (untold []watch.Event, before time.Time, err error) {
+	for _, event := range all {
+		if event.PersonID == nil {
+			untold = append(untold, event)
+			continue
+		}
+		at := playAt(event, now)
+		if !e.DB.Alone() { // two replicas may have the same stop at the same moment
+			if err := record.LockPlaysTx(ctx, tx); err != nil {
+				return nil, before, err
+			}
+		}
+		plays, err := record.PlaysTx(ctx, tx, event, at.Add(-Retold))
+		if err != nil {
+			return nil, before, err
+		}
+		for _, other := range among {
+			if record.SamePlay(event, other) {
+				plays = append(plays, record.Play{Event: other, At: now})
+			}
+		}
+		told := slices.IndexFunc(plays, func(p record.Play) bool { return at.Sub(playAt(p.Event, p.At)).Abs() < Retold })
+		if told < 0 {
+			untold = append(untold, event)
+			continue
+		}
+		before = playAt(plays[told].Event, plays[told].At)
+	}
+	return untold, before, nil
+}
+
+// playAt is when a play was that came at a time: when it says, unless that is still to come.
+func playAt(event watch.Event, came time.Time) time.Time {
+	if event.OccurredAt.IsZero() || event.OccurredAt.After(came) {
+		return came
+	}
+	return event.OccurredAt
 }
 
 // Take stores events of a polled source in one transaction with what also writes, such as

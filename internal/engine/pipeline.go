@@ -121,7 +121,7 @@ func (e *Engine) conclude(ctx, work context.Context, s settled) (again bool) {
 // the first account, and each further account gets a record of its own. The outcome
 // is set when there is no account.
 func (e *Engine) assign(ctx context.Context, w record.Work) (account.Account, match.Step, *record.Outcome, error) {
-	r, err := e.route(ctx, w.Event.UserName, w.Test && e.Options().AnyAccountForTests)
+	r, err := e.route(ctx, w.Event, w.Test && e.Options().AnyAccountForTests)
 	if err != nil {
 		return account.Account{}, match.Step{}, nil, err
 	}

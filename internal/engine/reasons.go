@@ -25,6 +25,9 @@ var (
 // takenBefore is why a webhook of a play that a login at the same server has seen becomes no record.
 var takenBefore = reason.New("event_taken_before", "the sign-in at this media server has seen this play already, and it is a record", "已通过媒体服务器登录收到这次播放，并已有记录")
 
+// toldBefore is why a play that a player tells again, by an API key, becomes no second record.
+var toldBefore = reason.New("event_told_before", "this play was told before, and it is a record already", "这次播放之前已经上报，并已有记录")
+
 // What becomes of what was set back to unwatched.
 var (
 	unwatchedIgnored = reason.New("unwatched_ignored", "it was set back to unwatched: the list stays as it is, unless “Set back to unwatched” in the settings says otherwise",
@@ -49,6 +52,12 @@ var (
 	noAccount = reason.New("no_account",
 		"account not found: no account has the user name {user:q} (capital letters and spaces count); add the name to an account on the page People",
 		"没有账号填写了用户名{user:q}（大小写和空格须一致）：请到“成员”页面把它填入账号")
+	keyWithoutAccount = reason.New("key_without_account",
+		"account not found: {user}, whose API key this is, has no enabled Bangumi account; connect one on the page “My account” or “People”, and run the record again",
+		"API 密钥的主人 {user} 没有启用的 Bangumi 账号：请到“我的账号”或“成员”页面连接账号，然后重试这条记录")
+	keyOfSeveral = reason.New("key_of_several",
+		"account not found: the API key is the owner’s, who has several accounts, and none of them is the preferred one; choose it on the page People, or give the accounts to people with keys of their own",
+		"API 密钥属于所有者，而所有者有多个账号，其中没有首选账号：请在“成员”页面选择首选账号，或把账号交给各自的成员并使用各自的密钥")
 	accountDisabled = reason.New("account_disabled",
 		"account not found: the account {account} has the user name {user:q}, but is disabled; enable it on the page People",
 		"填写了用户名{user:q}的账号 {account} 已停用：请到“成员”页面启用")

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
+	"watchmark/internal/watch"
 )
 
 // route is where an event goes: the accounts to mark, or why there is none.
@@ -23,12 +25,12 @@ type route struct {
 	step     match.Step
 }
 
-// route finds the enabled accounts that name the media-server user exactly. With
-// anyAccount, the preferred account stands in when none does.
-func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route, error) {
-	start := time.Now()
+// route finds the enabled accounts that name the media-server user of an event exactly, or those of the person whose API key brought it.
+// With anyAccount, the preferred account stands in when none does.
+func (e *Engine) route(ctx context.Context, event watch.Event, anyAccount bool) (route, error) {
+	start, user := time.Now(), event.UserName
 	r := route{step: match.Step{Name: match.StepRoute, Status: match.Miss, Input: map[string]any{"user_name": user}}}
-	naming, err := e.Accounts.ForUser(ctx, user)
+	naming, err := e.naming(ctx, event)
 	if err != nil {
 		return r, err
 	}
@@ -39,6 +41,10 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 		} else {
 			disabled = append(disabled, a.Username)
 		}
+	}
+	several := event.PersonID != nil && *event.PersonID == 0 && len(r.accounts) > 1
+	if several { // those of a household without people: nobody but the preferred one is meant
+		r.accounts = slices.DeleteFunc(r.accounts, func(a account.Account) bool { return !a.Preferred })
 	}
 	if len(r.accounts) == 0 && anyAccount {
 		preferred, err := e.Accounts.Preferred(ctx)
@@ -52,6 +58,10 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 	switch {
 	case len(r.accounts) > 0:
 		r.step.Status = match.Hit
+	case several:
+		r.kind, r.message = record.NoAccount, keyOfSeveral.With()
+	case event.PersonID != nil:
+		r.kind, r.message = record.NoAccount, keyWithoutAccount.With(user)
 	case strings.TrimSpace(user) == "":
 		r.kind = record.UserNameMissing
 		r.message = userNameMissing.With()
@@ -80,6 +90,14 @@ func (e *Engine) route(ctx context.Context, user string, anyAccount bool) (route
 	}
 	r.step = r.step.Ended(start)
 	return r, nil
+}
+
+// naming are the accounts that an event may go to, disabled ones included.
+func (e *Engine) naming(ctx context.Context, event watch.Event) ([]account.Account, error) {
+	if event.PersonID != nil {
+		return e.Accounts.ForPerson(ctx, *event.PersonID)
+	}
+	return e.Accounts.ForUser(ctx, event.UserName)
 }
 
 // in has a match look by the eyes of an account, and by the rules of the person whose list that is.

@@ -14,7 +14,7 @@ import (
 // error is one of the service's own database.
 func (e *Engine) Preview(ctx context.Context, event watch.Event) (match.Trace, error) {
 	start := time.Now()
-	route, err := e.route(ctx, event.UserName, e.Options().AnyAccountForTests)
+	route, err := e.route(ctx, event, e.Options().AnyAccountForTests)
 	if err != nil {
 		return match.Trace{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"watchmark/internal/source/jellyfin"
 	"watchmark/internal/source/payload"
 	"watchmark/internal/source/plex"
+	"watchmark/internal/source/scrobble"
 	"watchmark/internal/source/tautulli"
 	"watchmark/internal/watch"
 )
@@ -37,19 +38,25 @@ var Adapters = []Adapter{
 	tautulli.Adapter,
 	emby.Adapter,
 	jellyfin.Adapter,
+	scrobble.Adapter,
 	custom.Adapter,
 }
 
-// Push lists the sources that deliver by webhook, in the order people see them.
-var Push = names()
+// Push lists the sources that deliver what was watched by themselves, in the order people see them.
+var Push = names(func(Adapter) bool { return true })
+
+// Webhooks are those of Push that deliver to the webhook of their name.
+var Webhooks = names(func(a Adapter) bool { return !a.ByAPIKey })
 
 // All lists every source, in the order people see them: those that push, then those that are polled, and files.
 var All = slices.Concat(Push, []watch.Source{watch.NAS, watch.Device, watch.Tracker, watch.Watcher, watch.File})
 
-func names() []watch.Source {
+func names(of func(Adapter) bool) []watch.Source {
 	var all []watch.Source
 	for _, a := range Adapters {
-		all = append(all, a.Source)
+		if of(a) {
+			all = append(all, a.Source)
+		}
 	}
 	return all
 }

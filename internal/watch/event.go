@@ -19,6 +19,7 @@ const (
 	Emby     Source = "emby"
 	Jellyfin Source = "jellyfin"
 	Custom   Source = "custom"
+	Scrobble Source = "scrobble"
 	NAS      Source = "nas"
 	Device   Source = "device"
 	Tracker  Source = "tracker"
@@ -109,6 +110,9 @@ type Event struct {
 	// UserName is the media-server user exactly as sent, case and spaces included.
 	UserName string `json:"user_name"`
 	UserID   string `json:"user_id,omitempty"`
+	// PersonID is whose watch it is where the sender showed that by an API key: a person, or 0 for the owner. Nil where the accounts that
+	// name the media-server user say it.
+	PersonID *int64 `json:"person_id,omitempty"`
 
 	ServerName string `json:"server_name,omitempty"`
 	// ServerID and SeriesID are the ids that the media server gives itself and the series.

@@ -103,6 +103,11 @@ func ForUser(ctx context.Context, from db.Querier, mediaUser string) ([]Account,
 	return query(ctx, from, `a.id IN (SELECT account_id FROM account_media_users WHERE name = ?)`, `a.preferred DESC, a.id`, mediaUser)
 }
 
+// ForPerson is every account of a person, or of the owner for 0, disabled ones included.
+func (s *Store) ForPerson(ctx context.Context, person int64) ([]Account, error) {
+	return query(ctx, s.db.Read(), `COALESCE(a.person_id, 0) = ?`, `a.preferred DESC, a.id`, person)
+}
+
 // Preferred is the preferred enabled account, else the first enabled one, else ErrNotFound.
 func (s *Store) Preferred(ctx context.Context) (Account, error) {
 	within, whose := Within(ctx, `p.id`)

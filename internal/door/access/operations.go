@@ -285,6 +285,9 @@ var operations = map[string]Rule{
 	"get-webhook-key":    ownerOnly,
 	"list-webhook-log":   ownerOnly,
 	"rotate-webhook-key": ownerOnly,
+	"scrobble-pause":     own,
+	"scrobble-start":     own,
+	"scrobble-stop":      own,
 	"webhook":            everybody,
 	"webhook-with-key":   everybody,
 }

@@ -53,7 +53,7 @@ func (s *server) describeWebhooks() {
 				"What is accepted is stored before the answer. Each source sends its own form; the body shown is that of custom, where unknown fields are passed over.",
 			Security: []map[string][]string{},
 			Parameters: []*huma.Param{
-				{Name: "source", In: "path", Required: true, Description: "Who sends.", Schema: oneOf(source.Push)},
+				{Name: "source", In: "path", Required: true, Description: "Who sends.", Schema: oneOf(source.Webhooks)},
 				{Name: "key", In: "query", Description: "The webhook key.", Schema: text},
 				{Name: "X-Webhook-Key", In: "header", Description: "The webhook key.", Schema: text},
 			},

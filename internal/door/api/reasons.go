@@ -24,7 +24,10 @@ var (
 		"没有这种来源：路径是 /webhook/ 加上 {sources} 之一。").For(reason.NotFound)
 	wrongKey = reason.New("webhook_key", "The webhook key is missing or wrong: copy the whole address from the page Sources into your media server.",
 		"Webhook 密钥缺失或不正确：请把“来源”页面上的完整地址复制到媒体服务器。").For(reason.Unauthorized)
-	legacyOff = reason.New("webhook_legacy_off",
+	scrobbleKey = reason.New("scrobble_key", "The API key is missing or wrong: send one of your own as \"Authorization: Bearer KEY\".",
+		"API 密钥缺失或不正确：请以“Authorization: Bearer KEY”发送自己的 API 密钥。").For(reason.Unauthorized)
+	scrobbleNothing = reason.New("scrobble_nothing", "Stopped below 1 %: nothing was watched.", "在 1 % 之前停止：没有观看。")
+	legacyOff       = reason.New("webhook_legacy_off",
 		"This is an address of Bangumi-syncer, which is switched off: switch on server.legacy_paths, or copy the address from the page Sources into your media server.",
 		"这是 Bangumi-syncer 的地址，当前未启用：请打开设置 server.legacy_paths，或把“来源”页面上的地址复制到媒体服务器。").For(reason.NotFound)
 	wrongLegacyKey = reason.New("webhook_legacy_key", "The key at the end of the address is missing or wrong: it must be that of the setting server.legacy_key.",

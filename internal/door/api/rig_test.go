@@ -227,6 +227,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 	doors := http.NewServeMux() // as package app has them: media servers and probes are no strangers to be counted
 	doors.Handle("/", guard.Authenticate(handler))
 	doors.Handle("/webhook/", handler)
+	doors.Handle(api.ScrobblePath, guard.AuthenticateKey(handler))
 	doors.Handle("/health", handler)
 	for _, path := range api.LegacyPaths {
 		doors.Handle("POST "+path, handler)
@@ -271,7 +272,7 @@ func (p *parts) resources() []api.Resource {
 	}
 	e := r.engine.Engine
 	return []api.Resource{
-		api.Webhooks{Engine: r.engine, Settings: r.settings, Masker: r.masker, Requests: new(metrics.Counter)},
+		api.Webhooks{Engine: r.engine, Settings: r.settings, Masker: r.masker, People: r.store, Requests: new(metrics.Counter)},
 		api.WebhookLog{Log: p.stats.Webhooks, Settings: r.settings, Masker: r.masker},
 		api.Trials{Engine: r.engine, Records: r.records},
 		api.Records{Store: r.records, Webhooks: p.stats.Webhooks, Engine: r.engine},

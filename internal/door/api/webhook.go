@@ -59,6 +59,8 @@ type Webhooks struct {
 	Settings *settings.Manager
 	// Masker knows the service's secrets; bodies go through it before the webhook log keeps them.
 	Masker *secret.Masker
+	// People are those whose API keys players have.
+	People people
 	// Requests counts what came, by source, outcome and status.
 	Requests *metrics.Counter
 }
@@ -82,6 +84,7 @@ func (w Webhooks) register(s *server) {
 	s.mux.HandleFunc("POST /webhook/{source}/{$}", d.webhook)
 	s.mux.HandleFunc("POST /webhook/{source}/{key}", d.webhook)
 	s.describeWebhooks()
+	d.registerScrobble()
 	for _, path := range LegacyPaths {
 		source := watch.Source(strings.ToLower(path[1:]))
 		take := func(w http.ResponseWriter, r *http.Request) { d.legacy(w, r, source) }
@@ -105,6 +108,8 @@ type outcome struct {
 	label  string
 	user   string
 	body   []byte // nil when it is not kept
+	// told makes the answer where it is another than answer, from what became of the events; nil otherwise.
+	told func(engine.Accepted) (status int, answer any)
 	// stranger is set when the sender did not show that it knows the service.
 	stranger bool
 }
@@ -120,15 +125,15 @@ func (d *door) webhook(w http.ResponseWriter, r *http.Request) {
 	src := watch.Source(r.PathValue("source"))
 	current := d.Settings.Current().Auth
 	switch {
-	case !slices.Contains(source.Push, src):
-		d.conclude(w, r, "", refuseStranger(unknownSource.With(listed(source.Push)))) // what stands there may be anything, a key in the wrong place too
+	case !slices.Contains(source.Webhooks, src):
+		d.conclude(w, r, "", refuseStranger(unknownSource.With(listed(source.Webhooks)))) // what stands there may be anything, a key in the wrong place too
 	case current.WebhookAuthEnabled && !rightKey(givenKey(r), current.WebhookKey.Reveal()):
 		d.conclude(w, r, src, refuseStranger(wrongKey))
 	default:
 		if current.WebhookAuthEnabled {
 			listen.Known(r.Context())
 		}
-		d.conclude(w, r, src, d.receive(w, r, src, d.bodies))
+		d.conclude(w, r, src, d.webhookOf(w, r, src, d.bodies))
 	}
 }
 
@@ -144,11 +149,11 @@ func (d *door) legacy(w http.ResponseWriter, r *http.Request, src watch.Source) 
 		d.conclude(w, r, src, refuseStranger(wrongLegacyKey))
 	case settings.StrongKey(key):
 		listen.Known(r.Context())
-		d.conclude(w, r, src, d.receive(w, r, src, d.bodies))
+		d.conclude(w, r, src, d.webhookOf(w, r, src, d.bodies))
 	case !d.openDoor.Allow(auth.ClientOf(r.Context()).Addr, time.Now()):
 		d.conclude(w, r, src, refuseStranger(tooManyOpen))
 	default:
-		d.conclude(w, r, src, d.receive(w, r, src, d.openBodies))
+		d.conclude(w, r, src, d.webhookOf(w, r, src, d.openBodies))
 	}
 }
 
@@ -184,6 +189,10 @@ func (d *door) conclude(w http.ResponseWriter, r *http.Request, src watch.Source
 		// The answer stays right without its line in the log.
 		d.Log.WarnContext(r.Context(), "cannot note a webhook request", "source", src, "status", o.status, "error", err)
 	}
+	if o.told != nil {
+		status, o.answer = o.told(got)
+		o.status = status
+	}
 	d.Log.DebugContext(r.Context(), "webhook answered", "source", src, "status", o.status, "reason", o.reason, "record_ids", got.IDs)
 	switch answer := o.answer.(type) {
 	case *problem.Document:
@@ -203,22 +212,26 @@ func (d *door) count(src watch.Source, status int) {
 	d.Requests.Add(1, string(src), string(webhooklog.OutcomeOf(status)), strconv.Itoa(status))
 }
 
-// receive reads and judges a request that may come in. Its body takes its place in room.
-func (d *door) receive(w http.ResponseWriter, r *http.Request, src watch.Source, room *bodyRoom) outcome {
-	current := d.Settings.Current()
-	body, release, err := readBody(w, r, current.Server.MaxBody, room)
+// webhookOf reads and judges a webhook that may come in.
+func (d *door) webhookOf(w http.ResponseWriter, r *http.Request, src watch.Source, room *bodyRoom) outcome {
+	return d.receive(w, r, src, "", d.Settings.Current().Server.MaxBody, room)
+}
+
+// receive reads and judges a request that may come in, of at most limit bytes, which take their place in room. action is what its path says.
+func (d *door) receive(w http.ResponseWriter, r *http.Request, src watch.Source, action string, limit int64, room *bodyRoom) outcome {
+	body, release, err := readBody(w, r, limit, room)
 	defer release()
 	if err != nil {
 		return refuse(d.problemOf(r.Context(), "POST /webhook/"+string(src), err))
 	}
-	delivery, err := source.Parse(src, source.Request{ContentType: r.Header.Get("Content-Type"), Query: r.URL.Query(), Body: body})
+	delivery, err := source.Parse(src, source.Request{Action: action, ContentType: r.Header.Get("Content-Type"), Query: r.URL.Query(), Body: body})
 	if err != nil {
 		o := refuse(d.problemOf(r.Context(), "POST /webhook/"+string(src), err))
 		o.body = body
 		return o
 	}
 	o := outcome{title: delivery.Title, label: delivery.Label, user: delivery.UserName, body: body}
-	o.events, o.reason = wanted(delivery, current.Sync.FilmStartMarksDoing)
+	o.events, o.reason = wanted(delivery, d.Settings.Current().Sync.FilmStartMarksDoing)
 	if len(o.events) == 0 {
 		o.status, o.answer = http.StatusOK, webhookIgnored{o.reason.Text}
 		return o

@@ -115,6 +115,31 @@ func (g *Guard) AuthenticateOr(next http.Handler, unable func(w http.ResponseWri
 	})
 }
 
+// AuthenticateKey is Authenticate by API keys alone, for programs: sessions do not count, and where sign-in is turned off, everybody still
+// shows whose key it is. A bad key passes as nobody's.
+func (g *Guard) AuthenticateKey(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		plain, _ := bearer(r)
+		key, err := g.Store.key(r.Context(), plain)
+		switch {
+		case err == nil:
+			listen.Known(r.Context())
+			if err := g.Store.touchKey(r.Context(), key); err != nil {
+				g.complain(r, "note the use of an API key", err)
+			}
+			next.ServeHTTP(w, r.WithContext(scope.In(context.WithValue(r.Context(), identityKey{}, key.who), key.who.scope())))
+		case !errors.Is(err, keyUnknown):
+			g.complain(r, "check whose API key it is", err)
+			refuse(w, r, databaseUnreadable)
+		case !g.Store.strangers.allow(g.Store.callerKey(r), time.Now()):
+			w.Header().Set("Retry-After", "1")
+			refuse(w, r, tooManyRequests)
+		default:
+			next.ServeHTTP(w, r.WithContext(scope.In(r.Context(), scope.Scope{})))
+		}
+	})
+}
+
 // isStranger reports whether an error of identify says that the caller is not known, and not that nobody could tell.
 func isStranger(err error) bool {
 	return errors.Is(err, errNoSession) || errors.Is(err, keyUnknown) || errors.Is(err, hostNotLocal)

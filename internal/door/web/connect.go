@@ -19,8 +19,10 @@ type connectPage struct {
 	Sources []sourceTab
 	Source  watch.Source
 	Guide   source.Guide
-	// URL is the webhook address to paste, with the key.
+	// URL is the address to paste: the webhook's, with the key, or that of the service for what comes with an API key.
 	URL string
+	// ByAPIKey is set for a source that comes with an API key.
+	ByAPIKey bool
 	// Loopback is set when only this machine can reach URL.
 	Loopback bool
 	HasKey   bool
@@ -81,14 +83,17 @@ func (g Sources) connect(r *request) (content, error) {
 		current := a.Source == page.Source
 		page.Sources = append(page.Sources, sourceTab{lines[i], current})
 		if current {
-			page.Guide = a.Guide
+			page.Guide, page.ByAPIKey = a.Guide, a.ByAPIKey
 		}
 	}
 	public := r.PublicURL(r.Context())
-	page.URL = public + "/webhook/" + string(page.Source)
-	if protected := g.Settings.Current().Auth; protected.WebhookAuthEnabled && protected.WebhookKey != "" {
-		page.URL += "/" + url.PathEscape(protected.WebhookKey.Reveal())
-		page.HasKey = true
+	page.URL = public
+	if !page.ByAPIKey {
+		page.URL += "/webhook/" + string(page.Source)
+		if protected := g.Settings.Current().Auth; protected.WebhookAuthEnabled && protected.WebhookKey != "" {
+			page.URL += "/" + url.PathEscape(protected.WebhookKey.Reveal())
+			page.HasKey = true
+		}
 	}
 	page.Loopback = onLoopback(public)
 	page.Log, err = g.requests(r.Context(), page.Source)

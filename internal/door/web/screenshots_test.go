@@ -168,6 +168,7 @@ func shots(t *testing.T) []shot {
 		{"connect-plex", full, "/sources/webhooks?source=plex", true, ""},
 		{"connect-tautulli", full, "/sources/webhooks?source=tautulli", true, ""},
 		{"connect-jellyfin", full, "/sources/webhooks?source=jellyfin", true, ""},
+		{"connect-scrobble", full, "/sources/webhooks?source=scrobble", true, ""},
 		{"connect-custom", full, "/sources/webhooks?source=custom", true, ""},
 		{"archive", full, "/titles/archive?q=%E7%81%AF%E5%A1%94%E5%AE%88%E6%9C%9B%E8%80%85", true, "#upload summary"},
 		{"review", full, "/review", true, ""},

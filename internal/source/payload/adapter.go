@@ -14,6 +14,9 @@ type Adapter struct {
 	// Parse reads one request. Its errors are a *BadRequest, and one that wraps ErrUnsupportedMedia.
 	Parse func(Request) (Delivery, error)
 	Guide Guide
+	// ByAPIKey is set for a source whose requests come to a path of their own with the API key of a person, whose watch it then is. All
+	// others come to /webhook/SOURCE with the webhook key.
+	ByAPIKey bool
 }
 
 // Guide is what the page Webhooks says of a source. Its texts may hold **bold** and `code`.

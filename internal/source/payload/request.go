@@ -33,6 +33,8 @@ func (e *BadRequest) Reason() reason.Reason { return e.Detail }
 
 // Request is the part of a webhook request that adapters look at. The caller bounds Body.
 type Request struct {
+	// Action is what the path says that somebody did, such as stop; empty where it does not.
+	Action      string
 	ContentType string
 	Query       url.Values
 	Body        []byte
