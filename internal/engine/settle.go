@@ -215,6 +215,11 @@ func (e *Engine) store(ctx context.Context, tx *sql.Tx, s settled, maxRetries in
 		}
 		before.asked = asked.Before
 	}
+	if before.asked { // an answer that was taken back had closed the notice, or somebody put the question off
+		if err := e.Notices.ReopenTx(ctx, tx, news(notify.ReviewWaiting, s.work.Event, o)); err != nil {
+			return o, nil, err
+		}
+	}
 	kind := s.kindOf(o, before)
 	notices = settledBy(s.work.Event, o, kind)
 	if kind != "" {
