@@ -2,8 +2,10 @@ package contrib_test
 
 import (
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -175,5 +177,41 @@ func TestManifestOfKubernetes(t *testing.T) {
 	}
 	if at(t, set, "spec", "replicas") != 3 {
 		t.Error("there are not three replicas")
+	}
+}
+
+// TestTemplateOfUnraid: the template maps what the image has, and its page is at the port that it maps.
+func TestTemplateOfUnraid(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("unraid", "watchmark.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var container struct {
+		Repository, WebUI, Network string
+		Privileged                 bool
+		Config                     []struct {
+			Name    string `xml:",attr"`
+			Target  string `xml:",attr"`
+			Type    string `xml:",attr"`
+			Default string `xml:",attr"`
+			Value   string `xml:",chardata"`
+		}
+	}
+	if err := xml.Unmarshal(text, &container); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, c := range container.Config {
+		got[c.Target] = c.Type
+		if c.Name == "" || c.Value != c.Default {
+			t.Errorf("%s is %q and %q when not changed", c.Target, c.Value, c.Default)
+		}
+	}
+	if want := map[string]string{"8787": "Port", "/data": "Path", "PUID": "Variable", "PGID": "Variable"}; !maps.Equal(got, want) {
+		t.Errorf("it maps %v", got)
+	}
+	if container.Repository != "watchmark:latest" || container.WebUI != "http://[IP]:[PORT:8787]/" || container.Network != "bridge" || container.Privileged {
+		t.Errorf("it is %+v", container)
 	}
 }

@@ -1,0 +1,5 @@
+[watchmark]
+title="Watchmark"
+desc="Watchmark"
+port_forward="no"
+dst.ports="8787/tcp"
