@@ -24,9 +24,15 @@ type notificationsPage struct {
 	Channels []channelView
 	// On is how many channels are enabled.
 	On int
-	// Types are the types of channels.
+	// Groups are the types of channels that the reader can add.
+	Groups []typeGroup
+	Rules  []ruleView
+}
+
+// typeGroup is a group of types of channels.
+type typeGroup struct {
+	Name  channel.Group
 	Types []channel.Adapter
-	Rules []ruleView
 }
 
 // channelView is a channel as the pages show it.
@@ -140,10 +146,14 @@ func createChannel(t channel.Type) string { return "create-" + string(t) + "-cha
 // list shows channels and rules.
 func (g Notifications) list(r *request) (content, error) {
 	page := notificationsPage{}
-	for _, a := range channel.Adapters {
-		if r.can(createChannel(a.Type)) {
-			page.Types = append(page.Types, a)
+	for _, name := range channel.AllGroups {
+		group := typeGroup{Name: name}
+		for _, a := range channel.Adapters {
+			if a.Group == name && r.can(createChannel(a.Type)) {
+				group.Types = append(group.Types, a)
+			}
 		}
+		page.Groups = append(page.Groups, group)
 	}
 	var err error
 	if page.Channels, page.On, err = g.channelViews(r.Context()); err != nil {

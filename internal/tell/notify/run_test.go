@@ -395,3 +395,19 @@ func TestOwnTemplates(t *testing.T) {
 		}
 	})
 }
+
+// A message that may have arrived is not sent again by itself, and holds up no other.
+func TestAMessageThatMayHaveArrivedIsNotRepeated(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		r.channel("phone", channel.TypeTelegram)
+		r.fails(&channel.Failure{Blame: channel.Unsure, Problem: reason.Text("its answer was lost")})
+		r.add(failed(1))
+		after(time.Hour)
+		wantStates(t, r, map[notify.State]int{notify.Unsure: 1})
+		r.fails(nil)
+		r.add(failed(2))
+		after(time.Minute)
+		wantTitles(t, r.messages(), "Frieren S1E1 not marked · alex", "Frieren S1E2 not marked · alex")
+		wantStates(t, r, map[notify.State]int{notify.Unsure: 1, notify.Sent: 1})
+	})
+}

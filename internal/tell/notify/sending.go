@@ -140,6 +140,8 @@ func (n *Notifier) judge(p parcel, err error) outcome {
 	var failure *channel.Failure
 	switch {
 	case !errors.As(err, &failure):
+	case failure.Blame == channel.Unsure:
+		return outcome{state: Unsure, problem: problem}
 	case failure.Blame == channel.OfMessage:
 		return outcome{state: Failed, problem: problem}
 	case failure.Blame == channel.OfChannel:

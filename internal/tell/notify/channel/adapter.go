@@ -9,11 +9,35 @@ type Words = bilingual.Text
 
 // Adapters are the types of channels, in the order people see them.
 var Adapters = []Adapter{
-	webhookAdapter,
-	emailAdapter,
+	barkAdapter,
+	ntfyAdapter,
+	telegramAdapter,
+	serverChanAdapter,
+	pushDeerAdapter,
+	gotifyAdapter,
 	wecomAdapter,
 	dingtalkAdapter,
+	discordAdapter,
+	slackAdapter,
+	matrixAdapter,
+	emailAdapter,
+	homeAssistantAdapter,
+	appriseAdapter,
+	webhookAdapter,
 }
+
+// Group is where messages of a type arrive, for who looks for one.
+type Group string
+
+// The groups, in the order people see them.
+const (
+	Phones   Group = "phones"
+	Groups   Group = "groups"
+	Programs Group = "programs"
+)
+
+// AllGroups are the groups.
+var AllGroups = []Group{Phones, Groups, Programs}
 
 // Adapter is one type of channel: all that the service, its API and its pages know of it. How it checks its settings
 // and sends is the Config that Read returns.
@@ -24,7 +48,8 @@ type Adapter struct {
 	Name Words
 	Noun string
 	// Icon is the name of a file in the pages' icons.
-	Icon string
+	Icon  string
+	Group Group
 	// About says what it reaches. Add is the heading of the form of a new one, Example a name for one.
 	About, Add, Example Words
 	// Read reads settings from JSON. Its errors never repeat the text, which holds secrets.
@@ -72,7 +97,7 @@ type Preset struct {
 // Input is how a field of the form is filled in.
 type Input string
 
-// The inputs. A SecretLine and HeaderLines hold what a person entered: a preset does not replace it.
+// The inputs.
 const (
 	Line        Input = "line"
 	SecretLine  Input = "secret"

@@ -1,6 +1,6 @@
-// Package channel sends messages out: to a webhook, by mail, to a WeCom or a DingTalk
-// group. A channel is sent to by one caller at a time and keeps nothing between messages.
-// The protocols are those of upstreams/channels.md.
+// Package channel sends messages out: to the services of adapter.go, by mail, or to a webhook.
+// A channel is sent to by one caller at a time and keeps nothing between messages.
+// The protocols are those of upstreams/channels.md and docs/design/channels.md.
 package channel
 
 import (
@@ -43,10 +43,12 @@ type Blame int
 
 // Temporary is worth another try. OfMessage is this message's own fault: others may pass.
 // OfChannel is the channel's fault: nothing passes until a person mends its settings.
+// Unsure is a message that was sent and whose answer was lost: a further try could show it twice.
 const (
 	Temporary Blame = iota
 	OfMessage
 	OfChannel
+	Unsure
 )
 
 // Failure is why a message was not taken. It holds no secret.

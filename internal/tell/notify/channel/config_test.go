@@ -15,7 +15,7 @@ import (
 
 // filled has every field of every config, with secrets that are easy to find, in the order of the adapters.
 func filled() []channel.Config {
-	return []channel.Config{
+	configs := []channel.Config{
 		channel.Webhook{
 			URL: "https://hooks.example.org/bot1234:hidden-a/send?key=hidden-b2", Method: "PUT",
 			Headers: []channel.Header{{Name: "Authorization", Value: "Bearer hidden-c3"}, {Name: "X-Own", Value: "hidden-d4"}}, Template: `{"device_key":"hidden-e5","text":"{text}"}`,
@@ -23,7 +23,21 @@ func filled() []channel.Config {
 		channel.Email{Host: "smtp.example.org", Port: 2525, TLS: channel.STARTTLS, SkipVerify: true, User: "mira@example.org", Password: "hidden-f6<&", From: "Watch <mira@example.org>", To: []string{"a@example.org", "b@example.org"}},
 		channel.WeCom{URL: "https://wecom.example.org/cgi-bin/webhook/send", Key: "hidden-g7-00000", Format: channel.Text, MentionUsers: []string{"@all"}, MentionMobiles: []string{"13800000000"}},
 		channel.DingTalk{URL: "https://ding.example.org/robot/send", Token: "hidden-h8-00000", Secret: "SEChidden-i9", Format: channel.Markdown, AtMobiles: []string{"13800000000"}, AtUserIDs: []string{"u1"}, AtAll: true},
+		channel.Telegram{URL: "https://telegram.example.org", Token: "12345:hidden-j0-0000000000", Chat: "-1001", Topic: "7"},
+		channel.Discord{URL: "https://discord.com/api/webhooks/123456789/hidden-k1-0000000000000", Thread: "5"},
+		channel.Slack{URL: "https://hooks.slack.com/services/T0/B0/hiddenl20000000"},
+		channel.Ntfy{URL: "https://ntfy.example.org", Topic: "hidden-m3-0000", Token: "tk_hiddenm40000", Priority: channel.High},
+		channel.Gotify{URL: "https://gotify.example.org", Token: "hidden-n5-0000", Priority: channel.Low},
+		channel.Bark{URL: "https://bark.example.org", Key: "hidden-o6-0000", Priority: channel.Normal},
+		channel.ServerChan{URL: "https://chan.example.org", Key: "SCThiddenp7000000"},
+		channel.PushDeer{URL: "https://deer.example.org", Key: "PDUhiddenq8000000,PDUhiddenq9000000"},
+		channel.Apprise{URL: "https://apprise.example.org", Tag: "home", URLs: "tgram://hidden-r0/1,json://hidden-s1/2"},
+		channel.HomeAssistant{URL: "https://ha.example.org", Action: "notify.mobile_app_x", Token: "hidden-t2-000000000000"},
+		channel.Matrix{URL: "https://matrix.example.org", Room: "!r:example.org", Token: "hidden-u3-0000"},
 	}
+	order := channel.Types()
+	slices.SortFunc(configs, func(a, b channel.Config) int { return slices.Index(order, a.Type()) - slices.Index(order, b.Type()) })
+	return configs
 }
 
 func TestConfigsSurviveBeingStored(t *testing.T) {
@@ -128,17 +142,25 @@ func other(cfg channel.Config) channel.Config {
 }
 
 func TestSecretsAreNotKeptForAnotherHost(t *testing.T) {
-	all := filled()
-	w := asShown(t, all[0]).(channel.Webhook)
-	w.URL = "https://evil.example/"
-	e := asShown(t, all[1]).(channel.Email)
-	e.Host = "smtp.evil.example"
-	c := asShown(t, all[2]).(channel.WeCom)
-	c.URL = "https://evil.example/x"
-	d := asShown(t, all[3]).(channel.DingTalk)
-	d.URL = "https://evil.example/x"
-	for i, cfg := range []channel.Config{w, e, c, d} {
-		kept := cfg.Keep(all[i])
+	for _, old := range filled() {
+		elsewhere := map[string]any{}
+		if err := json.Unmarshal([]byte(asShown(t, old).Plain()), &elsewhere); err != nil {
+			t.Fatal(err)
+		}
+		if _, isMail := elsewhere["host"]; isMail {
+			elsewhere["host"] = "smtp.evil.example"
+		} else {
+			elsewhere["url"] = "https://evil.example/x"
+		}
+		encoded, err := json.Marshal(elsewhere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := channel.Read(old.Type(), string(encoded))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := cfg.Keep(old)
 		plain := strings.NewReplacer("hidden-e5", "", "SEChidden-i9", "").Replace(kept.Plain()) // the template was sent; a signing secret never leaves
 		if _, wrong := kept.Check(); strings.Contains(plain, "hidden") || len(wrong) == 0 {
 			t.Errorf("%s: %v, %s", cfg.Type(), wrong, plain)

@@ -42,7 +42,7 @@ var dingtalk = robot{
 
 // dingtalkAdapter is DingTalk as a type of channel.
 var dingtalkAdapter = Adapter{
-	Type: TypeDingTalk, Name: Words{English: "DingTalk", Chinese: "钉钉"}, Noun: "DingTalk group", Icon: "message-square",
+	Type: TypeDingTalk, Name: Words{English: "DingTalk", Chinese: "钉钉"}, Noun: "DingTalk group", Icon: "message-square", Group: Groups,
 	About:   Words{English: "a group, by its robot", Chinese: "通过群机器人发到群里"},
 	Add:     Words{English: "Add a DingTalk group", Chinese: "添加钉钉群"},
 	Example: Words{English: "Family group", Chinese: "家庭群"},

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"watchmark/internal/tell/notify/channel"
-	"watchmark/internal/testkit/channeltest"
 )
 
 // The documentation tells every field and every preset of every type.
@@ -36,27 +35,15 @@ func TestDocumentationHasEveryAdapter(t *testing.T) {
 	}
 }
 
-// Every template that the documentation shows can be pasted, and its default is ours.
-func TestDocumentedTemplatesWork(t *testing.T) {
+// The template that the documentation shows is the default.
+func TestDocumentedTemplateIsTheDefault(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "notifications.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(page), -1)
-	if len(blocks) < 7 {
-		t.Fatalf("%d templates are shown", len(blocks))
-	}
-	m := message()
-	m.Text = strings.Repeat("长 ", 10_000)
-	for _, block := range blocks {
-		h := channeltest.NewHook(t)
-		r := hook(t, h, channel.Webhook{Template: block[1]}, m)
-		if !strings.Contains(string(r.Body), m.Title) {
-			t.Errorf("%s sends %s", block[1], r.Body)
-		}
-	}
-	if strings.TrimSpace(blocks[0][1]) != channel.DefaultTemplate {
-		t.Errorf("the default is shown as %s", blocks[0][1])
+	if len(blocks) != 1 || strings.TrimSpace(blocks[0][1]) != channel.DefaultTemplate {
+		t.Errorf("the default is shown as %q", blocks)
 	}
 	for _, name := range regexp.MustCompile("`\\{([a-z_]+)\\}`").FindAllStringSubmatch(string(page), -1) {
 		if strings.Contains(channel.DefaultTemplate, "{"+name[1]+"}") {

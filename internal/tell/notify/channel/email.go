@@ -52,7 +52,7 @@ var usualPorts = map[TLS]int{Implicit: 465, STARTTLS: 587, None: 25}
 
 // emailAdapter is mail as a type of channel.
 var emailAdapter = Adapter{
-	Type: TypeEmail, Name: Words{English: "Mail", Chinese: "邮件"}, Noun: "mail address", Icon: "mail",
+	Type: TypeEmail, Name: Words{English: "Mail", Chinese: "邮件"}, Noun: "mail address", Icon: "mail", Group: Programs,
 	About:   Words{English: "any mail provider, by SMTP", Chinese: "任意邮箱服务商，通过 SMTP"},
 	Add:     Words{English: "Add mail", Chinese: "添加邮件"},
 	Example: Words{English: "My mail", Chinese: "我的邮箱"},

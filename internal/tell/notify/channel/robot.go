@@ -166,6 +166,8 @@ func (t *Tools) send(ctx context.Context, provider, address string, query url.Va
 		return err
 	}
 	switch s := got.status; {
+	case s/100 == 2 && !got.whole:
+		return answerLost(provider)
 	case s/100 == 3:
 		return got.redirected(req.URL)
 	case s == http.StatusNotFound, s == http.StatusGone, s == http.StatusMethodNotAllowed:

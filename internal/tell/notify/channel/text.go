@@ -2,10 +2,12 @@ package channel
 
 import (
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -86,17 +88,38 @@ func clean(text string) string {
 
 // cut is text in at most limit bytes. What is cut ends at a whole character, with "…".
 func cut(text string, limit int) string {
-	if len(text) <= limit {
+	return cutTo(text, limit, func(text string) int { return len(text) })
+}
+
+// cutTo is text as long as its size is at most limit, in the unit that the receiver counts in: size counts what is sent for a text,
+// so it may escape it first; each character counts at least one. What is cut ends at a whole character, with "…"; where not even that fits, it is empty.
+func cutTo(text string, limit int, size func(string) int) string {
+	if size(text) <= limit {
 		return text
 	}
-	if limit < len(ellipsis) {
-		return ""
+	var starts []int // of its characters, as far as they can fit
+	for at := range text {
+		if len(starts) > limit {
+			break
+		}
+		starts = append(starts, at)
 	}
-	n := limit - len(ellipsis)
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
+	short := func(n int) string { return strings.TrimRight(text[:starts[n]], " \n") + ellipsis }
+	n := sort.Search(len(starts), func(n int) bool { return size(short(n)) > limit }) - 1
+	for ; n >= 0; n-- { // an escaped text is not always longer than one of its beginnings
+		if fits := short(n); size(fits) <= limit {
+			return fits
+		}
 	}
-	return strings.TrimRight(text[:n], " \n") + ellipsis
+	return ""
+}
+
+// units is how many UTF-16 code units a text has.
+func units(text string) (n int) {
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
 }
 
 // wide are the characters that make links, mentions, colours, emphasis and code in the markdown

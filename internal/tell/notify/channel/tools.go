@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -172,11 +173,13 @@ type answer struct {
 	status     int
 	location   string
 	retryAfter time.Duration
-	// body is the beginning of what it said, cut where reading failed.
-	body []byte
+	// body is the beginning of what it said. It is whole unless reading failed.
+	body  []byte
+	whole bool
 }
 
-// do sends req once, without following redirects. The error is a *Failure or that of ctx.
+// do sends req once, without following redirects. The error is a *Failure or that of ctx: one that is Unsure when all of req
+// was sent and no answer came.
 func (t *Tools) do(ctx context.Context, req httpx.Request) (answer, error) {
 	target, err := url.Parse(req.URL)
 	if err != nil {
@@ -186,18 +189,40 @@ func (t *Tools) do(ctx context.Context, req httpx.Request) (answer, error) {
 	if err != nil {
 		return answer{}, t.unsent(ctx, err)
 	}
-	bounded, cancel := context.WithTimeout(ctx, t.patience)
+	var written atomic.Bool
+	bounded, cancel := context.WithTimeout(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(info httptrace.WroteRequestInfo) { written.Store(info.Err == nil) },
+	}), t.patience)
 	defer cancel()
 	req.StayOnAddress = true
 	stream, err := client.Stream(bounded, req)
 	if err != nil {
-		return answer{}, t.unsent(ctx, err)
+		err := t.unsent(ctx, err)
+		var f *Failure
+		switch {
+		case !written.Load():
+		case errors.Is(err, context.DeadlineExceeded):
+			return answer{}, answerLost(target.Hostname())
+		case errors.As(err, &f) && f.Blame == Temporary:
+			f.Blame = Unsure
+		}
+		return answer{}, err
 	}
 	defer func() { _ = stream.Body.Close() }() // what is of interest was read
-	// The status tells whether the message was taken; who needs the body sees that it is cut.
-	body, _ := io.ReadAll(io.LimitReader(stream.Body, maxAnswer))
+	// The status tells most receivers' verdict; who needs the body sees whether it is cut.
+	body, err := io.ReadAll(io.LimitReader(stream.Body, maxAnswer))
 	head := httpx.Response{Header: stream.Header}
-	return answer{status: stream.Status, location: stream.Header.Get("Location"), retryAfter: head.RetryAfter(), body: body}, nil
+	return answer{status: stream.Status, location: stream.Header.Get("Location"), retryAfter: head.RetryAfter(), body: body, whole: err == nil}, nil
+}
+
+// repeatable is err for a message that a receiver takes only once, however often it is sent: when its answer was lost, a further
+// try does no harm.
+func repeatable(err error) error {
+	var f *Failure
+	if errors.As(err, &f) && f.Blame == Unsure {
+		f.Blame = Temporary
+	}
+	return err
 }
 
 // unsent is what to say of a request that was not answered.

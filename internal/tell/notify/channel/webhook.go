@@ -1,9 +1,7 @@
 package channel
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -48,10 +46,10 @@ type Header struct {
 	Value secret.Text `json:"value" example:"Bearer paste-the-token-here"`
 }
 
-// webhookAdapter is the webhook as a type of channel; its presets are those of /docs/notifications#webhook.
+// webhookAdapter is the webhook as a type of channel.
 var webhookAdapter = Adapter{
-	Type: TypeWebhook, Name: Words{English: "Webhook", Chinese: "Webhook"}, Noun: "webhook", Icon: "webhook",
-	About:   Words{English: "ntfy, Bark, Gotify, Home Assistant, Telegram, Discord, your own", Chinese: "ntfy、Bark、Gotify、Home Assistant、Telegram、Discord 或自建服务"},
+	Type: TypeWebhook, Name: Words{English: "Webhook", Chinese: "Webhook"}, Noun: "webhook", Icon: "webhook", Group: Programs,
+	About:   Words{English: "any other service, or a program of your own", Chinese: "其他服务，或你自己的程序"},
 	Add:     Words{English: "Add a webhook", Chinese: "添加 Webhook"},
 	Example: Words{English: "My phone", Chinese: "我的手机"},
 	Read:    read[Webhook],
@@ -65,37 +63,10 @@ var webhookAdapter = Adapter{
 			Help: Words{English: "One per line, such as `Authorization: Bearer …`. Values are encrypted and shown as ***.", Chinese: "每行一个，例如 `Authorization: Bearer …`。值会加密保存，显示为 ***。"}},
 		{Name: "method", Input: Choice, Label: Words{English: "Method", Chinese: "方法"}, More: true, Options: []Option{{Value: http.MethodPost}, {Value: http.MethodPut}, {Value: http.MethodGet}}},
 	},
-	MoreTitle:    Words{English: "More: body, headers, method", Chinese: "更多：请求体、请求头、方法"},
-	PresetsTitle: Words{English: "Begin with", Chinese: "套用模板"},
-	Presets: []Preset{
-		webhookPreset("ntfy", "ntfy", "https://ntfy.sh/", "",
-			`{"topic": "your-topic", "title": "{title}", "message": "{text:1200}", "click": "{link}"}`,
-			Words{English: "**ntfy**: the address is the server alone, the topic stands in the body. Choose a topic that nobody guesses.", Chinese: "**ntfy**：地址只填服务器，主题写在请求体里。请选一个别人猜不到的主题。"}),
-		webhookPreset("bark", "Bark", "https://api.day.app/push", "",
-			`{"device_key": "your-key", "title": "{title}", "body": "{text:1000}", "url": "{link}", "group": "Watchmark"}`,
-			Words{English: "**Bark**: put the key into the body. The app shows it in its test address, as the first part of the path.", Chinese: "**Bark**：把 key 填进请求体。它就是 App 测试地址中路径的第一段。"}),
-		webhookPreset("gotify", "Gotify", "http://gotify.local/message", "X-Gotify-Key: your-token",
-			`{"title": "{title}", "message": "{text}", "priority": 5, "extras": {"client::notification": {"click": {"url": "{link}"}}}}`,
-			Words{English: "**Gotify**: make an application under Apps, and put its token into the header `X-Gotify-Key`.", Chinese: "**Gotify**：在 Apps 中新建应用，把它的 token 填进请求头 `X-Gotify-Key`。"}),
-		webhookPreset("home_assistant", "Home Assistant", "http://homeassistant.local:8123/api/webhook/your-id", "",
-			`{"title": "{title}", "message": "{text}", "type": "{type}"}`,
-			Words{English: "**Home Assistant**: make an automation with the trigger Webhook, and put its ID at the end of the address. It answers 200 to any ID, so look whether the automation ran.", Chinese: "**Home Assistant**：新建以 Webhook 触发的自动化，把它的 ID 填在地址末尾。任何 ID 都会返回 200，请确认自动化确实运行了。"}),
-		webhookPreset("telegram", "Telegram", "https://api.telegram.org/botyour-token/sendMessage", "",
-			`{"chat_id": "your-chat", "text": "{title:200}\n{text:3500}\n{link}", "link_preview_options": {"is_disabled": true}}`,
-			Words{English: "**Telegram**: ask @BotFather for a bot (`/newbot`) and send it a message. Put its token into the address, after `bot`; `getUpdates` at the same address shows the number of the chat.", Chinese: "**Telegram**：向 @BotFather 申请机器人（`/newbot`）并给它发一条消息。把 token 填进地址中 `bot` 之后；同一地址的 `getUpdates` 会显示聊天编号。"}),
-		webhookPreset("discord", "Discord", "https://discord.com/api/webhooks/your-webhook", "",
-			`{"username": "Watchmark", "content": "{title:200}\n{text:1500}\n{link}", "allowed_mentions": {"parse": []}}`,
-			Words{English: "**Discord**: Server settings → Integrations → Webhooks → New webhook, then Copy webhook URL; that is the address.", Chinese: "**Discord**：服务器设置 → 整合 → Webhook → 新 Webhook，然后复制 Webhook URL，就是这里的地址。"}),
-	},
+	MoreTitle: Words{English: "More: body, headers, method", Chinese: "更多：请求体、请求头、方法"},
 	Guide: Guide{
-		Note: Words{English: "The address is that of the receiver. Choose a receiver to begin with its body; then replace what starts with **your-**.", Chinese: "地址由接收方提供。可先套用一个模板，再替换其中以 **your-** 开头的部分。"},
+		Note: Words{English: "For receivers that have no type of their own here. The receiver tells its address, and what body and headers it expects.", Chinese: "用于这里没有单独列出的接收方。地址、请求体和请求头都以接收方的说明为准。"},
 	},
-}
-
-func webhookPreset(id, name, address, headers, template string, hint Words) Preset {
-	var lines bytes.Buffer
-	_ = json.Indent(&lines, []byte(template), "", "  ") // those above are JSON, as a test sees
-	return Preset{ID: id, Name: name, Hint: hint, Fills: map[string]string{"url": address, "headers": headers, "template": lines.String(), "method": http.MethodPost}}
 }
 
 // Type is TypeWebhook.
@@ -308,7 +279,7 @@ func (w webhook) Send(ctx context.Context, m Message) error {
 	}
 	got, err := w.tools.do(ctx, req)
 	if err != nil {
-		return err
+		return repeatable(err) // its Idempotency-Key tells the receiver
 	}
 	if got.status/100 == 2 {
 		return nil

@@ -35,7 +35,7 @@ var wecom = robot{
 
 // wecomAdapter is WeCom as a type of channel.
 var wecomAdapter = Adapter{
-	Type: TypeWeCom, Name: Words{English: "WeCom", Chinese: "企业微信"}, Noun: "WeCom group", Icon: "message-circle",
+	Type: TypeWeCom, Name: Words{English: "WeCom", Chinese: "企业微信"}, Noun: "WeCom group", Icon: "message-circle", Group: Groups,
 	About:   Words{English: "a group, by its robot", Chinese: "通过群机器人发到群里"},
 	Add:     Words{English: "Add a WeCom group", Chinese: "添加企业微信群"},
 	Example: Words{English: "Family group", Chinese: "家庭群"},

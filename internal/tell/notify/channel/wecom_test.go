@@ -138,7 +138,7 @@ func TestRobotsAreBelievedOnlyWithAnErrcode(t *testing.T) {
 	}{
 		channeltest.Page: {channel.Temporary, "limits this network", time.Minute}, channeltest.Punish: {channel.Temporary, "limits this network", time.Minute},
 		channeltest.Empty: {channel.Temporary, "limits this network", time.Minute}, channeltest.Broken: {channel.Temporary, "502", time.Minute},
-		channeltest.Cut: {channel.Temporary, "", time.Minute}, channeltest.Redirect: {channel.OfChannel, "https://elsewhere.example", 0},
+		channeltest.Cut: {channel.Unsure, "its answer was lost", 0}, channeltest.Redirect: {channel.OfChannel, "https://elsewhere.example", 0},
 	} {
 		wecom, dingtalk := channeltest.NewWeCom(t), channeltest.NewDingTalk(t)
 		wecom.Misbehave(fault)

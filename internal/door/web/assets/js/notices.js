@@ -1,7 +1,7 @@
 // Notifications: tests of channels with what came of them, the form of a channel, which is tested as it is saved, what a
-// form begins with for one receiver, and placeholders, which are put where the cursor was.
+// form begins with for one provider, and placeholders, which are put where the cursor was.
 import { inWords, reasonOf, text } from "./words.js";
-import { confirmed, line, toast } from "./ui.js";
+import { line, toast } from "./ui.js";
 import { ask } from "./forms.js";
 import { refresh } from "./live.js";
 
@@ -67,21 +67,10 @@ document.addEventListener("click", ({ target }) => {
   if (puts) put(puts.form, puts.dataset.putsIn);
 });
 
-/** Fills a form with what a preset begins with. What a person entered in a field with data-own stays; one with data-asks is asked about. */
-async function begin(preset) {
-  const { form } = preset;
-  for (const [name, value] of Object.entries(JSON.parse(preset.dataset.fills))) {
-    const field = form.elements[name];
-    const entered = field.value !== "" && field.value !== (field.dataset.filled ?? "") && field.value !== value;
-    if (entered && "own" in field.dataset) continue;
-    if (entered && "asks" in field.dataset && !(await confirmed(preset.parentElement.dataset.confirm, preset))) continue;
-    field.value = value;
-    field.dataset.filled = value;
-  }
-  for (const hint of document.querySelectorAll("[data-hint]")) hint.hidden = hint.dataset.hint !== preset.dataset.preset;
-  const more = document.getElementById("more");
-  if (more?.querySelector("[data-asks]")) more.open = true;
-  form.querySelector("input[data-own]")?.focus();
+/** Fills a form with what a preset begins with. */
+function begin({ form, dataset: { fills, preset } }) {
+  for (const [name, value] of Object.entries(JSON.parse(fills))) form.elements[name].value = value;
+  for (const hint of document.querySelectorAll("[data-hint]")) hint.hidden = hint.dataset.hint !== preset;
 }
 
 let taking = null; // the field that a placeholder goes into
