@@ -24,6 +24,9 @@ import (
 // mark is in every file that this package writes, and tells them from those of others.
 const mark = `Written by "watchmark service install"`
 
+// packaged is the unit of a deb or rpm. One in /etc would take its place, with a program that the package does not upgrade.
+const packaged = "/usr/lib/systemd/system/watchmark.service"
+
 // System is where the service is installed.
 type System struct {
 	OS      string // as runtime.GOOS
@@ -88,6 +91,9 @@ func (s System) Install(ctx context.Context) (dataDir string, err error) {
 	}
 	if err := s.checkFile(p); err != nil {
 		return "", err
+	}
+	if _, err := os.Lstat(s.Root + packaged); err == nil && s.OS == "linux" {
+		return "", fmt.Errorf("%s is of a package, which upgrades the service: install its new version, or remove it first", packaged)
 	}
 	var steps []step
 	if s.Program != p.program {

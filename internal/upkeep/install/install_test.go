@@ -148,6 +148,7 @@ func TestWhatCannotBeInstalledIsLeftAsItIs(t *testing.T) {
 		want    string
 	}{
 		"a unit of somebody else": {"linux", func(m *machine) { write(t, m.Root+unit, "[Service]\n") }, unit + " was not written by this command"},
+		"a package":               {"linux", func(m *machine) { write(t, m.Root+packaged, contrib.Unit) }, packaged + " is of a package"},
 		"not root":                {"linux", func(m *machine) { m.UID = 1000 }, "sudo"},
 		"no systemd":              {"linux", func(m *machine) { must(t, os.RemoveAll(m.Root+"/run")) }, "systemd does not run here"},
 		"root on a Mac":           {"darwin", func(m *machine) { m.UID = 0 }, "without sudo"},
@@ -167,7 +168,7 @@ func TestWhatCannotBeInstalledIsLeftAsItIs(t *testing.T) {
 			if m.commands != nil {
 				t.Errorf("commands %q", m.commands)
 			}
-			if _, err := os.Stat(m.Root + "/usr"); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(m.Root + "/usr/local/bin/watchmark"); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the program is copied: %v", err)
 			}
 		})
