@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -55,7 +56,7 @@ func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int
 	for i, day := range days {
 		marked, known := counted[day]
 		if !known {
-			if marked, err = countMarked(ctx, s.db.Read(), day); err != nil {
+			if marked, err = s.countMarked(ctx, day); err != nil {
 				return Activity{}, err
 			}
 		}
@@ -89,9 +90,9 @@ func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
 	}, `SELECT created_at, status FROM records WHERE `+unmarked+` AND created_at >= ?`, days[0].Start.UnixMilli())
 }
 
-// countMarked is how many records of a day are marked, by the database or within a transaction.
-func countMarked(ctx context.Context, from db.Querier, day bounds) (n int, err error) {
-	if err = from.QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND created_at < ? AND (status || '') = ?`, day.start, day.stop, Success).Scan(&n); err != nil {
+// countMarked is how many records of a day are marked.
+func (s *Store) countMarked(ctx context.Context, day bounds) (n int, err error) {
+	if err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND created_at < ? AND (status || '') = ?`, day.start, day.stop, Success).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count the marked records of a day: %w", err)
 	}
 	return n, nil
@@ -114,25 +115,39 @@ func (s *Store) countedDays(ctx context.Context, start int64) (map[bounds]int, e
 // now, so that Activity need not. The database drops the count of a day when a record of it changes.
 func (s *Store) CountDays(ctx context.Context, now time.Time) error {
 	days := daysBetween(now.AddDate(0, 0, -53*7), now)
-	counted, err := s.countedDays(ctx, days[0].start)
+	forgotten := days[0].start
+	counted, err := s.countedDays(ctx, forgotten)
 	if err != nil {
 		return err
 	}
+	days = slices.DeleteFunc(days[:len(days)-1], func(day bounds) bool { _, known := counted[day]; return known })
+	for some := range slices.Chunk(days, countedAtOnce) {
+		if err := s.countDays(ctx, some); err != nil {
+			return err
+		}
+	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM day_counts WHERE stop <= ?`, days[0].start); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM day_counts WHERE stop <= ?`, forgotten); err != nil {
 			return fmt.Errorf("forget counted days: %w", err)
 		}
-		for _, day := range days[:len(days)-1] {
-			if _, known := counted[day]; known {
-				continue
-			}
-			marked, err := countMarked(ctx, tx, day)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO day_counts (start, stop, marked) VALUES (?, ?, ?)`, day.start, day.stop, marked); err != nil {
-				return fmt.Errorf("keep the count of a day: %w", err)
-			}
+		return nil
+	})
+}
+
+// countedAtOnce is how many days one write counts: all that comes in waits for it.
+const countedAtOnce = 30
+
+func (s *Store) countDays(ctx context.Context, days []bounds) error {
+	args := make([]any, 0, 2*len(days)+1)
+	for _, day := range days {
+		args = append(args, day.start, day.stop)
+	}
+	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `WITH days (start, stop) AS (VALUES `+db.Rows(`(CAST(? AS BIGINT), CAST(? AS BIGINT))`, len(days))+`)
+			INSERT INTO day_counts (start, stop, marked) SELECT start, stop, (SELECT COUNT(*) FROM records
+				WHERE created_at >= start AND created_at < stop AND (status || '') = ?) FROM days`, append(args, Success)...)
+		if err != nil {
+			return fmt.Errorf("count the marked records of days: %w", err)
 		}
 		return nil
 	})

@@ -78,10 +78,13 @@ func (s *Store) Claim(ctx context.Context, owner int64, room Room) (works []Work
 		return nil, false, err
 	}
 	s.first, s.others = first.after, others.after
-	for i := range works {
-		works[i].Background = slices.Contains(others.ids, works[i].ID)
-	}
-	for _, w := range works {
+	// What came after those that come first were looked for is among the others, and comes first all the same.
+	come := map[string]int{}
+	for i, w := range works {
+		works[i].Background = !slices.Contains(first.ids, w.ID) && (w.Background || room.Of == nil || come[w.UserName] >= room.Of(w.UserName))
+		if !works[i].Background {
+			come[w.UserName]++
+		}
 		s.Feed.Publish(w.ID)
 	}
 	for _, id := range unreadable {
@@ -90,12 +93,13 @@ func (s *Store) Claim(ctx context.Context, owner int64, room Room) (works []Work
 	return works, others.all, nil
 }
 
-// claim claims the records that a condition is for, and fails those whose event cannot be read.
+// claim claims the records that a condition is for, and fails those whose event cannot be read. What somebody has just watched is not of the
+// background.
 func claim(ctx context.Context, tx *sql.Tx, owner int64, condition string, args ...any) (works []Work, unreadable []int64, err error) {
 	err = db.Each(ctx, tx, "claim records", func(row db.Row) error {
 		w := Work{Owner: owner}
 		var event string
-		if err := scan(row, &w.Record, &event); err != nil {
+		if err := scan(row, &w.Record, &event, &w.Background); err != nil {
 			return err
 		}
 		if json.Unmarshal([]byte(event), &w.Event) != nil {
@@ -104,7 +108,7 @@ func claim(ctx context.Context, tx *sql.Tx, owner int64, condition string, args 
 			works = append(works, w)
 		}
 		return nil
-	}, claimed+condition+` RETURNING `+columns+`, event`, append([]any{owner, time.Now().UnixMilli()}, args...)...)
+	}, claimed+condition+` RETURNING `+columns+`, event, NOT (true`+fresh+`)`, append([]any{owner, time.Now().UnixMilli()}, args...)...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,6 +128,7 @@ func ReclaimTx(ctx context.Context, tx *sql.Tx, owner, id int64) (w Work, claime
 	if err != nil || len(works) == 0 {
 		return Work{}, false, err
 	}
+	works[0].Background = false // somebody waits for it
 	return works[0], true, OfTaskTx(ctx, tx, task.IDOf(ctx), time.Now(), id)
 }
 

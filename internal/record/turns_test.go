@@ -102,6 +102,16 @@ func TestWhoHasMuchAtOnceIsInTheBackground(t *testing.T) {
 	}
 }
 
+// So does what comes in between the two questions of a claim.
+func TestWhatIsTakenBesideTheTurnsComesFirstToo(t *testing.T) {
+	s, d := newStore(t)
+	watched(t, d, "alex", 50, 0)
+	watched(t, d, "mira", 50, 0) // together more than the turns of one claim
+	first, others, _ := claim(t, s, record.Room{Of: func(string) int { return 40 }, Background: 50})
+	wantOf(t, "what goes first", first, "alex 40, mira 40")
+	wantOf(t, "what is too much", others, "alex 10, mira 10")
+}
+
 // Otherwise later episodes of its show would be marked before it.
 func TestWhatADeadReplicaHadStillGoesFirst(t *testing.T) {
 	s, d := newStore(t)
