@@ -233,8 +233,14 @@ func (e *Engine) Rest() { e.rest() }
 // not finished by then is given back to be taken up at the next start. When the replica is evicted, what is in hand is
 // dropped, and it goes on as the next incarnation.
 func (e *Engine) Run(ctx context.Context, grace time.Duration) {
-	storing := make(chan struct{})
-	go func() { defer close(storing); e.commitArrivals(ctx) }()
+	var storing sync.WaitGroup
+	most := committers
+	if e.DB.Alone() {
+		most = 1
+	}
+	for range most {
+		storing.Go(func() { e.commitArrivals(ctx) })
+	}
 	working, end := context.WithCancel(ctx)
 	defer end()
 	defer context.AfterFunc(e.resting, end)()
@@ -243,7 +249,7 @@ func (e *Engine) Run(ctx context.Context, grace time.Duration) {
 			e.serve(working, m, grace)
 		}
 	}
-	<-storing
+	storing.Wait()
 }
 
 // serve works as one incarnation, until ctx ends or it does.

@@ -21,6 +21,9 @@ import (
 const (
 	// intakeMost is how many requests may wait for the intake; one more is ErrBusy.
 	intakeMost = 1024
+	// committers is how many commits are under way at once on a server: one is gathered while another one waits for the answer.
+	// A database in a folder has one writer.
+	committers = 2
 	// commitMost is how many requests one commit takes.
 	commitMost = 256
 	// burst is how many requests in one commit mean that senders wait for the disk. Work

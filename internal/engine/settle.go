@@ -111,15 +111,16 @@ func (e *Engine) tellOutcome(ctx context.Context, s settled, o record.Outcome) {
 // records came out, in their order. Others are not this replica's any more and were let go; but after a commit whose answer was lost,
 // they were stored with that.
 //
-// It is a shared write unless it asks a person or tells of a problem: while the owner lives, nobody else changes what it has in hand, and
-// all else is added. Questions and matters are looked for before they are added.
+// It is a shared write unless it asks which entry is meant or tells of a problem: while the owner lives, nobody else changes what it has in
+// hand, and all else is added. Questions and matters are looked for before they are added; a question for a rating is one row of an entry,
+// which one replica at a time writes.
 func (e *Engine) storeAll(work context.Context, batch []settled) (stored []settled, outcomes []record.Outcome, err error) {
 	maxRetries := e.Options().MaxRetries
 	write := e.DB.WriteShared
 	ids := make([]int64, len(batch))
 	for i, s := range batch {
 		ids[i] = s.work.ID
-		if s.outcome.Status != record.Success && s.outcome.Status != record.Ignored || s.ended {
+		if s.tellsOfProblem() {
 			write = e.DB.Write
 		}
 	}
@@ -165,6 +166,18 @@ func (e *Engine) storeAll(work context.Context, batch []settled) (stored []settl
 		case <-time.After(storeAgain):
 		}
 	}
+}
+
+// tellsOfProblem reports whether how a record comes out may ask which entry is meant or tell of a problem. What waits for the first time does
+// neither: it cannot be given up yet.
+func (s settled) tellsOfProblem() bool {
+	switch s.outcome.Status {
+	case record.Success, record.Ignored:
+		return false
+	case record.Queued:
+		return s.work.Attempts > 1
+	}
+	return true
 }
 
 // inHandOf leaves out of a batch what is not this replica's any more, and lets it go.
