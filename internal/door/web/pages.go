@@ -143,7 +143,7 @@ func (g Groups) doors() []door {
 		{Key: "mine.account", Icon: "users", InBar: true, Own: true, Pages: []page{
 			{Path: "/mine/account", Doc: "access#people-of-the-household", Title: "mine.account", template: "mine-account", show: g.Mine.account},
 		}},
-		{Key: "mine.access", Icon: "key-round", InBar: true, Own: true, Pages: []page{
+		{Key: "mine.access", Icon: "key-round", Own: true, Pages: []page{
 			{Path: "/mine/access", Doc: "access", Title: "mine.access", template: "mine-access", show: g.Settings.ownAccess, scripts: []string{"signin"}},
 		}},
 		{Pages: []page{

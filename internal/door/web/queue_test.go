@@ -205,7 +205,7 @@ func TestTaskPages(t *testing.T) {
 	retried, _, _ = strings.Cut(retried, "It did not work")
 	mustContain(t, retried, `state bad`, "Failed")
 	zh := g.get(t, in, "/settings/tasks", "zh-CN").body
-	mustContain(t, zh, "正在读取：42 %", "导入媒体服务器的观看历史", "导入 812 项", "重试全部失败记录")
+	mustContain(t, zh, "正在读取：42 %", "导入以前的观看历史", "导入 812 项", "重试全部失败记录")
 	for _, never := range []string{"{", "%!", "<b>502", "<nil>"} {
 		if i := strings.Index(page[strings.Index(page, `id="tasks"`):], never); i >= 0 {
 			t.Errorf("the page holds %q", never)

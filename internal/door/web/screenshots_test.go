@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/engine/review"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 	"watchmark/internal/source/importer"
 	"watchmark/internal/source/nas"
@@ -123,7 +124,37 @@ func shots(t *testing.T) []shot {
 	told, alone := newRig(t), newRig(t)
 	ownNotice, ownChannel, ownRule := told.ownMessages(t)
 	alone.asPerson(t)
+	home, newcomer := newRig(t), newRig(t)
+	seen := home.fill(t)
+	home.asFirst(t)
+	home.keepLists(t)
+	home.said.put(0, "", true)
+	home.asksAboutUnwatched(t, seen.success)
+	done := home.endedIn(scope.In(t.Context(), scope.Of(personOfRig)), t, 0, importer.RunTask, importer.Result{Server: "Trakt", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
+	newcomer.role = auth.RolePerson
+	newcomer.exec(t, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (1, 'bench', 'owner', '', 0, 0), (?, 'mira', 'person', '', 0, 0)`, personOfRig)
 	return []shot{
+		{"mine", home, "/mine", true, ""},
+		{"mine-search", home, "/mine?q=%E7%9A%84", true, ""},
+		{"mine-failed", home, "/mine?status=error", true, ""},
+		{"mine-none-found", home, "/mine?q=zzz", true, ""},
+		{"mine-empty", alone, "/mine", true, ""},
+		{"mine-new", newcomer, "/mine", true, ""},
+		{"mine-menu", home, "/mine", true, ".menu > summary"},
+		{"mine-take-back", home, "/mine", true, "#mine-records form[data-confirm] button"},
+		{"mine-account", home, "/mine/account", true, ""},
+		{"mine-account-new", newcomer, "/mine/account", true, ""},
+		{"mine-access-password", home, "/mine/access", true, ""},
+		{"mine-list", home, "/people/1/list", true, ""},
+		{"mine-word", home, wordPath, true, ""},
+		{"mine-undo", home, "/records/undo", true, ""},
+		{"mine-import", home, "/sources/import", true, ""},
+		{"mine-import-new", newcomer, "/sources/import", true, ""},
+		{"mine-task", home, fmt.Sprintf("/settings/tasks/%d", done), true, ""},
+		{"mine-record", home, fmt.Sprintf("/records/%d", seen.success), true, ""},
+		{"mine-blocked", person, "/titles/blocked", true, ""},
+		{"mine-review-empty", newcomer, "/review", true, ""},
+		{"mine-refused", home, "/settings", true, ""},
 		{"own-inbox", told, "/inbox", true, ""},
 		{"own-inbox-empty", alone, "/inbox", true, ""},
 		{"own-notice", told, fmt.Sprintf("/inbox/%d", ownNotice), true, ""},
