@@ -10,10 +10,12 @@ import (
 
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/notify/channel"
 	"watchmark/internal/testkit/channeltest"
 )
 
 func TestChannelsOfEachTypeAreKept(t *testing.T) {
+	tested := 0
 	for _, c := range []struct {
 		plural string
 		config string
@@ -30,7 +32,30 @@ func TestChannelsOfEachTypeAreKept(t *testing.T) {
 			`{"key":"no key"}`, "body.config.key"},
 		{"dingtalks", `{"token":"aa11bb22cc33dd44ee55","secret":"SECabc123def456"}`, "SECabc123def456", `"at_all":false`,
 			`{"token":""}`, "body.config.token"},
+		{"telegrams", `{"token":"123456789:AAhidden-31x7-hidden-31x7","chat":"@watched_here"}`, "AAhidden-31x7", `"chat":"@watched_here"`,
+			`{"token":"your-token","chat":"@watched_here"}`, "body.config.token"},
+		{"discords", `{"url":"https://discord.com/api/webhooks/123456789012/hidden-31x7-hidden-31x7"}`, "hidden-31x7", `"thread":""`,
+			`{"url":"https://discord.com/channels/1/2"}`, "body.config.url"},
+		{"slacks", `{"url":"https://hooks.slack.com/services/T01/B01/hidden31x7hidden"}`, "hidden31x7", `"url":"***"`,
+			`{"url":"https://hooks.slack.com/"}`, "body.config.url"},
+		{"ntfys", `{"topic":"hidden-31x7-topic","token":"tk_hidden31x7hidden"}`, "hidden", `"url":"https://ntfy.sh"`,
+			`{"topic":"a topic"}`, "body.config.topic"},
+		{"gotifys", `{"url":"http://gotify.lan","token":"Ahidden-31x7"}`, "hidden-31x7", `"priority":"normal"`,
+			`{"token":"Ahidden-31x7"}`, "body.config.url"},
+		{"barks", `{"key":"https://bark.example.org/hidden31x7hidden/test"}`, "hidden31x7", `"url":"https://bark.example.org"`,
+			`{"key":""}`, "body.config.key"},
+		{"serverchans", `{"key":"sctp12thidden31x7hidden"}`, "hidden31x7", `"key":"***"`,
+			`{"key":"SCU12"}`, "body.config.key"},
+		{"pushdeers", `{"key":"PDUhidden31x7hidden"}`, "hidden31x7", `"url":"https://api2.pushdeer.com"`,
+			`{"key":"hidden31x7hidden"}`, "body.config.key"},
+		{"apprises", `{"url":"http://apprise.lan:8000","urls":"tgram://hidden31x7hidden/1"}`, "hidden31x7", `"urls":"***"`,
+			`{"url":"http://apprise.lan:8000"}`, "body.config.key"},
+		{"homeassistants", `{"url":"http://ha.lan:8123","action":"notify.mobile_app_x","token":"hidden-31x7-hidden-31x7"}`, "hidden-31x7", `"webhook":""`,
+			`{"url":"http://ha.lan:8123","action":"notify.mobile_app_x"}`, "body.config.token"},
+		{"matrixs", `{"room":"#home:example.org","token":"syt_hidden31x7hidden"}`, "hidden31x7", `"url":"https://matrix-client.matrix.org"`,
+			`{"room":"home","token":"syt_hidden31x7hidden"}`, "body.config.room"},
 	} {
+		tested++
 		t.Run(c.plural, func(t *testing.T) {
 			r := newRig(t)
 			path := "/api/notification/" + c.plural
@@ -52,8 +77,8 @@ func TestChannelsOfEachTypeAreKept(t *testing.T) {
 			if err != nil || !strings.Contains(kept.Config.Reveal(), c.secret) {
 				t.Errorf("the secret was not kept (%v)", err)
 			}
-			for _, other := range []string{"webhooks", "emails", "wecoms", "dingtalks"} {
-				if other != c.plural {
+			for _, t := range channel.Types() {
+				if other := string(t) + "s"; other != c.plural {
 					r.do("GET", strings.Replace(one, c.plural, other, 1), nil).problem(404)
 					r.do("DELETE", strings.Replace(one, c.plural, other, 1), nil).problem(404)
 				}
@@ -65,6 +90,9 @@ func TestChannelsOfEachTypeAreKept(t *testing.T) {
 				t.Error("the secret is in the log")
 			}
 		})
+	}
+	if tested != len(channel.Types()) {
+		t.Errorf("%d of %d types are tested", tested, len(channel.Types()))
 	}
 }
 

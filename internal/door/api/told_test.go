@@ -212,6 +212,49 @@ func TestPeopleSendToTheInternet(t *testing.T) {
 	h.send("POST", "/api/notification/webhooks", map[string]any{"name": "x", "config": map[string]any{"url": at}}, mira.byKey()...).problem(409)
 }
 
+// People make channels of every service; those of a server at home only where the owner lets them. Nobody else sees them.
+func TestPeopleHaveEveryService(t *testing.T) {
+	const home = "http://192.168.1.5:8000"
+	webhook := "/api/webhooks/123456789012/fake-fake-fake-fake-fake"
+	for plural, c := range map[string]struct{ outside, athome map[string]any }{
+		"telegrams":   {map[string]any{"token": "123456789:AAfake-fake-fake-fake", "chat": "1"}, map[string]any{"token": "123456789:AAfake-fake-fake-fake", "chat": "1", "url": home}},
+		"discords":    {map[string]any{"url": "https://discord.com" + webhook}, map[string]any{"url": home + webhook}},
+		"slacks":      {map[string]any{"url": "https://hooks.slack.com/services/T0/B0/fakefakefake"}, map[string]any{"url": home + "/services/T0/B0/fakefakefake"}},
+		"ntfys":       {map[string]any{"topic": "mira-7319"}, map[string]any{"topic": home + "/mira-7319"}},
+		"gotifys":     {map[string]any{"url": "https://gotify.example.org", "token": "AfakeFake.0123"}, map[string]any{"url": home, "token": "AfakeFake.0123"}},
+		"barks":       {map[string]any{"key": "fakeKey7319"}, map[string]any{"key": home + "/fakeKey7319"}},
+		"serverchans": {map[string]any{"key": "SCTfakeFake0123"}, map[string]any{"key": "SCTfakeFake0123", "url": home}},
+		"pushdeers":   {map[string]any{"key": "PDUfakeFake0123"}, map[string]any{"key": "PDUfakeFake0123", "url": home}},
+		"apprises":    {map[string]any{"url": "https://apprise.example.org", "key": "mira"}, map[string]any{"url": home, "key": "mira"}},
+		"homeassistants": {map[string]any{"url": "https://ha.example.org", "webhook": "mira-7319"},
+			map[string]any{"url": "http://homeassistant.local:8123", "webhook": "mira-7319"}},
+		"matrixs": {map[string]any{"room": "!r:example.org", "token": "syt_fakefake"}, map[string]any{"room": "!r:example.org", "token": "syt_fakefake", "url": home}},
+	} {
+		t.Run(plural, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t)
+			mira, path := h.people["mira"], "/api/notification/"+plural
+			var c1, c2 int64
+			h.send("POST", path, map[string]any{"name": "mine", "config": c.outside}, mira.byKey()...).want(201).pick(map[string]any{"id": &c1})
+			h.send("POST", path, map[string]any{"name": "mine", "config": c.athome}, mira.byKey()...).problem(422, "body.config.url")
+			h.set("notification", "people_home_network", true)
+			h.send("POST", path, map[string]any{"name": "mine", "config": c.athome}, mira.byKey()...).want(201).pick(map[string]any{"id": &c2})
+			one := fmt.Sprintf("%s/%d", path, c1)
+			for name, other := range h.people {
+				if name == "mira" {
+					continue
+				}
+				h.send("GET", path, nil, other.byKey()...).want(200, `"items":[]`)
+				h.send("GET", one, nil, other.byKey()...).problem(404)
+				h.send("PUT", one, map[string]any{"name": "theirs", "config": c.outside}, other.byKey()...).problem(404)
+				h.send("POST", one+"/test", nil, other.byKey()...).problem(404)
+				h.send("DELETE", one, nil, other.byKey()...).problem(404)
+			}
+			h.send("GET", one, nil, mira.byKey()...).want(200, `"name":"mine"`)
+		})
+	}
+}
+
 func TestNoticesArePeoplesOwn(t *testing.T) {
 	h := newHouse(t)
 	mira, alex := h.people["mira"], h.people["alex"]
