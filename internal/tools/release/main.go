@@ -38,12 +38,12 @@ type platform struct {
 // cpu is the processor, as the names of files tell it.
 func (p platform) cpu() string { return p.name[strings.Index(p.name, "-")+1:] }
 
-// Synology: https://help.synology.com/developer-guide/appendix/platarchs.html
+// Synology: https://help.synology.com/developer-guide/appendix/platarchs.html, whose family armv7 lacks most ARMv7
 // fnOS: "platform" of https://developer.fnnas.com/docs/core-concepts/manifest
 var platforms = []platform{
 	{"linux-amd64", "", []string{"GOOS=linux", "GOARCH=amd64", "GOAMD64=v1"}, "amd64", "x86_64", "x86"},
 	{"linux-arm64", "", []string{"GOOS=linux", "GOARCH=arm64", "GOARM64=v8.0"}, "arm64", "armv8", "arm"},
-	{"linux-armv7", "", []string{"GOOS=linux", "GOARCH=arm", "GOARM=7"}, "arm/v7", "armv7", ""},
+	{"linux-armv7", "", []string{"GOOS=linux", "GOARCH=arm", "GOARM=7"}, "arm/v7", "armv7 armada370 armada375 armada38x armadaxp comcerto2k monaco", ""},
 	{"darwin-amd64", "", []string{"GOOS=darwin", "GOARCH=amd64", "GOAMD64=v1"}, "", "", ""},
 	{"darwin-arm64", "", []string{"GOOS=darwin", "GOARCH=arm64", "GOARM64=v8.0"}, "", "", ""},
 	{"windows-amd64", ".exe", []string{"GOOS=windows", "GOARCH=amd64", "GOAMD64=v1"}, "", "", ""},
