@@ -197,6 +197,7 @@ func (s *server) describeScrobble(action string) {
 			"201": s.response("Understood; the action says as what.", scrobbled{}),
 			"400": s.response("The body is broken or lacks something.", &problem.Document{}),
 			"401": s.response("The API key is missing or wrong.", &problem.Document{}),
+			"403": s.response("A page of another site sent it.", &problem.Document{}),
 			"408": s.response("The body did not arrive in time.", &problem.Document{}),
 			"409": s.response("This play was told before, and is a record already.", scrobbledBefore{}),
 			"413": s.response("The body is too large.", &problem.Document{}),

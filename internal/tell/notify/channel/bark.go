@@ -19,7 +19,7 @@ const TypeBark Type = "bark"
 type Bark struct {
 	Key      secret.Text `json:"key" required:"false" doc:"The key of the device; the test address that the app shows is taken too."`
 	Priority Priority    `json:"priority" required:"false" enum:",low,normal,high" doc:"How much it insists."`
-	URL      string      `json:"url" required:"false" doc:"The address of your own server; empty for https://api.day.app."`
+	URL      string      `json:"url" required:"false" doc:"The address of your own server; empty for api.day.app."`
 }
 
 const barkServer = "https://api.day.app"

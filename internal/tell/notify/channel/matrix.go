@@ -21,7 +21,7 @@ type Matrix struct {
 	// Room is an id (!…), or an alias (#…:server), which is resolved for each message.
 	Room  string      `json:"room" required:"false" doc:"The id (!…) or the alias (#…:server) of the room."`
 	Token secret.Text `json:"token" required:"false" doc:"The access token of an account that is in the room."`
-	URL   string      `json:"url" required:"false" doc:"The address of the homeserver; empty for https://matrix-client.matrix.org."`
+	URL   string      `json:"url" required:"false" doc:"The address of the homeserver; empty for matrix-client.matrix.org."`
 }
 
 const matrixServer = "https://matrix-client.matrix.org"

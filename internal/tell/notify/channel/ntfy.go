@@ -22,7 +22,7 @@ type Ntfy struct {
 	// Token is an access token, for a topic that not everybody may write to; it may be empty.
 	Token    secret.Text `json:"token" required:"false" doc:"An access token, for a protected topic; empty without."`
 	Priority Priority    `json:"priority" required:"false" enum:",low,normal,high" doc:"How much it insists."`
-	URL      string      `json:"url" required:"false" doc:"The address of your own server; empty for https://ntfy.sh."`
+	URL      string      `json:"url" required:"false" doc:"The address of your own server; empty for ntfy.sh."`
 }
 
 const ntfyServer = "https://ntfy.sh"

@@ -17,7 +17,7 @@ const TypePushDeer Type = "pushdeer"
 // PushDeer sends messages to the devices of a PushDeer key (docs/design/channels.md).
 type PushDeer struct {
 	Key secret.Text `json:"key" required:"false" doc:"The key, which starts with PDU; several with commas."`
-	URL string      `json:"url" required:"false" doc:"The address of your own server; empty for https://api2.pushdeer.com."`
+	URL string      `json:"url" required:"false" doc:"The address of your own server; empty for api2.pushdeer.com."`
 }
 
 const pushDeerServer = "https://api2.pushdeer.com"

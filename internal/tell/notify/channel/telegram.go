@@ -20,7 +20,7 @@ type Telegram struct {
 	Chat string `json:"chat" required:"false" doc:"The number of the chat, or the @name of a public channel."`
 	// Topic is the number of a topic in a group that has some; empty is the general one.
 	Topic string `json:"topic" required:"false" doc:"The number of a topic (message_thread_id) in a group with topics; empty without."`
-	URL   string `json:"url" required:"false" doc:"The address of your own Bot API server; empty for https://api.telegram.org."`
+	URL   string `json:"url" required:"false" doc:"The address of your own Bot API server; empty for api.telegram.org."`
 }
 
 const telegramServer = "https://api.telegram.org"
