@@ -282,7 +282,7 @@ func TestPagesHaveHelp(t *testing.T) {
 		libraries[language] = library
 	}
 	for _, s := range shots(t) {
-		if !s.signedIn || strings.HasPrefix(s.path, documents.Path) || s.name == "not-found" || s.name == "mine-refused" {
+		if !s.signedIn || strings.HasPrefix(s.path, documents.Path) || s.isError() {
 			continue
 		}
 		found := help.FindStringSubmatch(s.rig.get(t, s.rig.client(t, true), s.path, "en").body)

@@ -42,6 +42,9 @@ type shot struct {
 	click    string // what is clicked before it is looked at
 }
 
+// isError reports whether the page itself is answered with an error: it is not there, or not for who asks.
+func (s shot) isError() bool { return s.name == "not-found" || s.name == "mine-refused" }
+
 // shots are all rooms, filled and empty: what is pictured, and what is held against the rules of accessibility.
 func shots(t *testing.T) []shot {
 	t.Helper()

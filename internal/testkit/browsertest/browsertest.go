@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -196,9 +197,9 @@ func leavesUnsaved(tab context.Context) {
 
 // Complaints fails the test for what the browser says is wrong with the tab's pages:
 // scripts that fail, what the content policy stops, files that do not load. Pages that
-// are not there are asked for on purpose, what a page misses once the test is over, such as its server, is not counted, nor
+// are not there are asked for on purpose, as are the addresses in refused; what a page misses once the test is over, such as its server, is not counted, nor
 // that a page may not ask before it is left: the browser allows it once a person did something, which Type and Click are not.
-func Complaints(t *testing.T, tab context.Context) {
+func Complaints(t *testing.T, tab context.Context, refused ...string) {
 	t.Helper()
 	var over atomic.Bool
 	t.Cleanup(func() { over.Store(true) })
@@ -210,7 +211,8 @@ func Complaints(t *testing.T, tab context.Context) {
 		case *runtime.EventExceptionThrown:
 			t.Errorf("a script failed: %s", e.ExceptionDetails.Text)
 		case *cdplog.EventEntryAdded:
-			if e.Entry.Level == "error" && !strings.Contains(e.Entry.Text, "404") && !strings.Contains(e.Entry.Text, "beforeunload") {
+			expected := e.Entry.Source == "network" && slices.Contains(refused, e.Entry.URL)
+			if e.Entry.Level == "error" && !expected && !strings.Contains(e.Entry.Text, "404") && !strings.Contains(e.Entry.Text, "beforeunload") {
 				t.Errorf("the browser complains: %s %s", e.Entry.Text, e.Entry.URL)
 			}
 		}
