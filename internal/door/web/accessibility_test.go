@@ -56,17 +56,19 @@ func TestBrowserFindsPagesAccessible(t *testing.T) {
 				if i%browsers != n {
 					continue
 				}
-				browsertest.Run(t, tab, append(shot.open(), chromedp.Evaluate[chromedp.Void](string(axe)), chromedp.Evaluate[chromedp.Void](seeThrough))...)
-				for _, width := range []int64{1280, 390} {
-					for theme, rules := range map[string]string{"light": everything, "dark": colours} {
-						browsertest.Run(t, tab, browsertest.Sized(width, 844), themed(theme))
-						for _, found := range audit(t, tab, rules) {
-							for _, place := range found.Places {
-								t.Errorf("%s (%s, %d px, %s) breaks %s (%s: %s): %s", shot.name, shot.path, width, theme, found.Rule, found.Impact, found.Help, place)
+				t.Run(shot.name, func(t *testing.T) {
+					browsertest.Run(t, tab, append(shot.open(), chromedp.Evaluate[chromedp.Void](string(axe)), chromedp.Evaluate[chromedp.Void](seeThrough))...)
+					for _, width := range []int64{1280, 390} {
+						for theme, rules := range map[string]string{"light": everything, "dark": colours} {
+							browsertest.Run(t, tab, browsertest.Sized(width, 844), themed(theme))
+							for _, found := range audit(t, tab, rules) {
+								for _, place := range found.Places {
+									t.Errorf("%s (%d px, %s) breaks %s (%s: %s): %s", shot.path, width, theme, found.Rule, found.Impact, found.Help, place)
+								}
 							}
 						}
 					}
-				}
+				})
 			}
 		})
 	}

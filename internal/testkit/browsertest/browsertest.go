@@ -202,7 +202,10 @@ func leavesUnsaved(tab context.Context) {
 func Complaints(t *testing.T, tab context.Context, refused ...string) {
 	t.Helper()
 	var over atomic.Bool
-	t.Cleanup(func() { over.Store(true) })
+	t.Cleanup(func() {
+		over.Store(true)
+		_, _ = chromedp.Run(tab, chromedp.Navigate("about:blank")) // so that the page is not missed in what follows in this tab
+	})
 	err := chromedp.Listen(tab, func(event any) {
 		if over.Load() {
 			return

@@ -49,17 +49,9 @@ func (b *browser) socket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	one := &socket{token: tok.value, user: tok.user, heard: time.Now()}
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, OnPingReceived: func(context.Context, []byte) bool { return b.serves(one) },
-	})
-	if err != nil {
+	if !b.accept(w, r, one) {
 		return // it was answered
 	}
-	one.conn = conn
-	b.mu.Lock()
-	b.sockets[one] = true
-	b.open.Add(1)
-	b.mu.Unlock()
 	defer func() {
 		b.mu.Lock()
 		delete(b.sockets, one)
@@ -71,7 +63,7 @@ func (b *browser) socket(w http.ResponseWriter, r *http.Request) {
 		one.send(object{"MessageType": "ForceKeepAlive", "MessageId": random(16), "Data": int(b.s.cfg.KeepAlive.Seconds())})
 	}
 	for {
-		_, text, err := conn.Read(context.Background()) // it ends with the connection
+		_, text, err := one.conn.Read(context.Background()) // it ends with the connection
 		if err != nil {
 			return
 		}
@@ -86,6 +78,22 @@ func (b *browser) socket(w http.ResponseWriter, r *http.Request) {
 			one.send(object{"MessageType": "KeepAlive", "MessageId": random(16)})
 		}
 	}
+}
+
+// accept answers the handshake, and adds the socket before anything else is pushed: who has the answer misses nothing.
+func (b *browser) accept(w http.ResponseWriter, r *http.Request, one *socket) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, OnPingReceived: func(context.Context, []byte) bool { return b.serves(one) },
+	})
+	if err != nil {
+		return false
+	}
+	one.conn = conn
+	b.sockets[one] = true
+	b.open.Add(1)
+	return true
 }
 
 // serves reports whether a socket is still served: a Jellyfin forgets one that sends no KeepAlive, and leaves it open (section 2.2).
