@@ -57,10 +57,10 @@ var ntfyAdapter = Adapter{
 var (
 	badTopicName   = reason.New("channel_ntfy_topic", "enter a topic of up to 64 letters, digits, - and _", "请填写主题：最多 64 个字母、数字、- 或 _")
 	badNtfyToken   = reason.New("channel_ntfy_token", "enter an access token, which starts with tk_, or nothing", "请填写以 tk_ 开头的访问令牌，或留空")
-	copyNtfyToken  = reason.New("channel_ntfy_copy_token", "make an access token in the account of the server, and enter it", "请在服务器的账户页面新建访问令牌并填写")
+	copyNtfyToken  = reason.New("channel_ntfy_copy_token", "make an access token in the account of the server, and enter it", "请在服务器的账号页面新建访问令牌并填写")
 	ntfyProtected  = reason.New("channel_ntfy_protected", "the topic is protected: enter an access token that may write to it, or choose another topic", "该主题受保护：请填写有写权限的访问令牌，或换一个主题")
 	chooseTopic    = reason.New("channel_ntfy_choose_topic", "choose another topic", "请换一个主题")
-	ntfyDayIsOver  = reason.New("channel_ntfy_day", "the server takes no more messages today; use one of your own, or an account", "服务器今天不再接收消息；可改用自建服务器或登录账户")
+	ntfyDayIsOver  = reason.New("channel_ntfy_day", "the server takes no more messages today; use one of your own, or an account", "服务器今天不再接收消息；可改用自建服务器或登录账号")
 	ntfyTopic      = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
 	ntfyToken      = regexp.MustCompile(`^(tk_[A-Za-z0-9]{10,64})?$`)
 	ntfyPriorities = map[Priority]int{Low: 2, Normal: 3, High: 5}

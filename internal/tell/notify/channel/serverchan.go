@@ -42,7 +42,7 @@ var serverChanAdapter = Adapter{
 			{English: "Sign in at `sct.ftqq.com` (Turbo, to WeChat) or `sc3.ft07.com` (³, to its app).", Chinese: "登录 `sct.ftqq.com`（Turbo，发到微信）或 `sc3.ft07.com`（Server酱³，发到 App）。"},
 			{English: "Copy the **SendKey** and paste it here. One of Turbo starts with `SCT`, one of ³ with `sctp`.", Chinese: "复制 **SendKey** 并粘贴到这里。Turbo 的以 `SCT` 开头，Server酱³ 的以 `sctp` 开头。"},
 		},
-		Note: Words{English: "A free account takes a few messages a day. What comes after that waits for the next day.", Chinese: "免费账户每天只有几条额度，超出后会等到第二天再发。"},
+		Note: Words{English: "A free account takes a few messages a day. What comes after that waits for the next day.", Chinese: "免费账号每天只有几条额度，超出后会等到第二天再发。"},
 	},
 }
 
