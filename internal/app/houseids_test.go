@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ var idKinds = map[string]string{
 	"servers":   "/api/servers",
 	"channels":  "/api/notification/webhooks",
 	"rules":     "/api/notification/rules",
+	"summaries": "/api/summary/jobs",
 }
 
 // operation is one of the OpenAPI document.
@@ -47,7 +49,7 @@ type operation struct {
 }
 
 // idField names what holds an id of something that belongs to somebody; entries and episodes of Bangumi are everybody's.
-var idField = regexp.MustCompile(`^(id|ids|up_to|.*_ids?)$`)
+var idField = regexp.MustCompile(`^(id|ids|up_to|channels|.*_ids?)$`)
 
 func isIDField(name string) bool {
 	return idField.MatchString(name) && name != "subject_id" && name != "episode_id" && name != "catalog_user_id" && name != "client_id" && name != "server_id"
@@ -159,7 +161,8 @@ func (h *house) idsFor(get func(path string) answer) map[string]map[int64]bool {
 	add := func(kind, path string) {
 		var page struct {
 			Items []struct {
-				ID int64 `json:"id"`
+				ID   int64  `json:"id"`
+				Name string `json:"name"` // by which summaries are asked for
 			} `json:"items"`
 		}
 		if got := get(path); got.status == http.StatusOK {
@@ -170,6 +173,9 @@ func (h *house) idsFor(get func(path string) answer) map[string]map[int64]bool {
 		}
 		for _, one := range page.Items {
 			found[kind][one.ID] = true
+			if named, err := strconv.ParseInt(one.Name, 10, 64); err == nil {
+				found[kind][named] = true
+			}
 		}
 	}
 	add("accounts", idKinds["accounts"])
@@ -198,6 +204,7 @@ func TestIDsOfOthersAreAsIfTheyDidNotExist(t *testing.T) {
 	for i, m := range h.people {
 		h.watch("custom", m.user, houseShow, houseSeason, i+1)
 		m.want(http.MethodPost, "/api/api-keys", `{"name":"script"}`, http.StatusCreated)
+		m.want(http.MethodPost, "/api/summary/jobs", fmt.Sprintf(`{"name":"%d"}`, 70001+i), http.StatusCreated)
 	}
 	h.custom(`{"title":"无人知晓的节目","season":1,"episode":1,"user_name":"alex-oidc"}`) // which is asked about, or not found: a notice
 	h.fills()
@@ -263,10 +270,10 @@ func TestIDsOfOthersAreAsIfTheyDidNotExist(t *testing.T) {
 			}
 		}
 		for _, path := range access.Paths() {
-			if rule, _ := access.Path(path); rule.Person == access.Nothing || !strings.Contains(path, "{id}") {
+			if rule, _ := access.Path(path); rule.Person == access.Nothing || !strings.Contains(path, "{") {
 				continue
 			}
-			at := func(id int64) string { return strings.ReplaceAll(path, "{id}", fmt.Sprint(id)) }
+			at := func(id int64) string { return regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(path, fmt.Sprint(id)) }
 			nothing := me.asks(asking{http.MethodGet, at(missing), nil})
 			for _, id := range foreign {
 				if theirs := me.asks(asking{http.MethodGet, at(id), nil}); theirs.status != nothing.status || plain(theirs.body, id) != plain(nothing.body, id) {
@@ -288,6 +295,7 @@ func TestIDsOfOthersAreAsIfTheyDidNotExist(t *testing.T) {
 func (h *house) fills() {
 	h.t.Helper()
 	h.api(http.MethodPost, "/api/mappings", `{"title":"某节目","subject_id":900001}`, http.StatusCreated, nil)
+	h.api(http.MethodPost, "/api/summary/jobs", `{"name":"70000"}`, http.StatusCreated, nil)
 	h.api(http.MethodPost, "/api/blocked-keywords", `{"keyword":"屏蔽","kind":"exact"}`, http.StatusCreated, nil)
 	h.api(http.MethodPost, "/api/notification/webhooks", `{"name":"hook","config":{"url":"http://127.0.0.1:9/"}}`, http.StatusCreated, nil)
 	for _, a := range list[struct{ ID int64 }](h.service, "/api/accounts") {
@@ -306,7 +314,7 @@ func (h *house) fills() {
 func (h *house) ofOthers(name string) string {
 	h.t.Helper()
 	var all []string
-	for _, kind := range []string{"accounts", "records", "people", "mappings", "blocked", "channels", "rules"} {
+	for _, kind := range []string{"accounts", "records", "people", "mappings", "blocked", "channels", "rules", "summaries"} {
 		var page struct{ Items []json.RawMessage }
 		into(h.t, h.get(idKinds[kind]).body, &page)
 		for _, one := range page.Items {

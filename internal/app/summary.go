@@ -24,7 +24,7 @@ func (a *App) buildSummaries() error {
 	})
 	language := func() bilingual.Language { return bilingual.Language(a.Settings.Current().Notification.Language) }
 	a.summaries = summary.NewService(summary.Config{
-		DB: a.db, Records: a.Records, Model: a.llm, Language: language, Next: settings.NextRun, Schedule: a.jobs, Tasks: a.tasks, Holds: a.holds, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
+		DB: a.db, Records: a.Records, Model: a.llm, Language: language, Next: settings.NextRun, Schedule: a.jobs, Tasks: a.tasks, Holds: a.holds, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, MayTry: a.Notices.MayTry, Log: a.log,
 	})
 	a.airing = summary.NewAiring(summary.AiringConfig{
 		DB: a.db, Accounts: a.Accounts, Lists: a.clients, Language: language, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,

@@ -30,7 +30,7 @@ var owners = map[string]string{
 }
 
 // gone are the tables of before, which a migration has dropped or renamed.
-var gone = map[string]bool{"admins": true, "api_keys": true, "keywords": true}
+var gone = map[string]bool{"admins": true, "api_keys": true, "keywords": true, "made_summaries": true, "made_results": true}
 
 // created and named find the tables that SQL creates, and those that it reads or writes.
 var (

@@ -1,9 +1,12 @@
 package record
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Where is the condition that Watched reads a span by.
-func (s Span) Where() (string, []any) { return s.where() }
+func (s Span) Where() (string, []any) { return s.where(context.Background()) }
 
 // SetSearchTime sets after which time a search leaves older records to the next page, until the test ends.
 func SetSearchTime(t interface{ Cleanup(func()) }, d time.Duration) {

@@ -25,8 +25,13 @@ func NameOf(id string) string {
 	return `(SELECT accounts.username FROM accounts WHERE accounts.id = ` + id + `)`
 }
 
-// SignsIn holds for a person who may sign in; its argument is the id.
-const SignsIn = `EXISTS (SELECT 1 FROM people WHERE people.id = ? AND people.role = 'person')`
+// SignsIn holds for a person who may sign in.
+func SignsIn(id string) string {
+	return `EXISTS (SELECT 1 FROM people WHERE people.id = ` + id + ` AND people.role = 'person')`
+}
+
+// Person is the id of a person who is there, else NULL; its argument is the id.
+const Person = `(SELECT people.id FROM people WHERE people.id = ?)`
 
 // PersonOf is the id of the person whose an account is, NULL where it is the owner's or nobody's.
 func PersonOf(id string) string {

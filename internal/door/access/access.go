@@ -42,13 +42,15 @@ const (
 	Snapshot    Thing = "snapshot"
 	Restore     Thing = "restore"
 	Task        Thing = "task"
+	// Summary is named by {name}, which is free for each person.
+	Summary Thing = "summary"
 )
 
 // Rule is what the table says. The owner may do everything. A guest does not sign in, and so is nobody.
 type Rule struct {
 	// Person is for a person who is signed in, or an API key of one, Nobody for everybody else.
 	Person, Nobody Right
-	// Of is what {id} in the path names, where that must be the person's own.
+	// Of is what {id} in the path names, or {name}, where that must be the person's own.
 	Of Thing
 }
 

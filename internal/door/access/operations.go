@@ -286,7 +286,7 @@ var operations = map[string]Rule{
 	"change-settings":     ownerOnly,
 	"get-settings":        ownerOnly,
 	"get-settings-schema": ownerOnly,
-	"preview-schedule":    ownerOnly,
+	"preview-schedule":    signedIn,
 
 	// Snapshots
 	"close-word":        ownOf(Account),
@@ -307,15 +307,15 @@ var operations = map[string]Rule{
 	"search-subjects": signedIn,
 
 	// Summaries
-	"create-summary-job":   ownerOnly,
-	"delete-summary-job":   ownerOnly,
+	"create-summary-job":   own,
+	"delete-summary-job":   ownOf(Summary),
 	"get-airing-status":    ownerOnly,
-	"get-summary-job":      ownerOnly,
-	"list-summary-jobs":    ownerOnly,
-	"list-summary-results": ownerOnly,
-	"replace-summary-job":  ownerOnly,
-	"test-summary-job":     ownerOnly,
-	"trigger-summary-job":  ownerOnly,
+	"get-summary-job":      ownOf(Summary),
+	"list-summary-jobs":    own,
+	"list-summary-results": ownOf(Summary),
+	"replace-summary-job":  ownOf(Summary),
+	"test-summary-job":     ownOf(Summary),
+	"trigger-summary-job":  ownOf(Summary),
 
 	// TV boxes
 	"get-device-status": ownerOnly,

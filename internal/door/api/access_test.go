@@ -65,7 +65,7 @@ func TestTheTableOfAccessIsWhole(t *testing.T) {
 			if got, want := rows[op.OperationID], rowOf(rule); got != want {
 				t.Errorf("docs/design/access.md says %q of %s, the program %q", got, op.OperationID, want)
 			}
-			if rule.Of != "" && !strings.Contains(path, "{id}") {
+			if rule.Of != "" && !strings.Contains(path, "{id}") && !strings.Contains(path, "{name}") {
 				t.Errorf("%s names no thing that could be somebody's own", path)
 			}
 			if rule.Person == access.Own && rule.Of == "" && strings.Contains(path, "{") {
@@ -239,7 +239,8 @@ func TestEveryOperationHoldsTheTable(t *testing.T) {
 	h.listOf(mira)
 	foreign := map[access.Thing]int64{access.Account: alex.account, access.Record: alex.records[0], access.Key: alex.keyID,
 		access.Mapping: h.maps(alex.byKey(), "mapped", 265), access.Keyword: h.blocks(alex.byKey(), "blocked"), access.Question: question, access.Notice: h.tell(alex, "灯塔守望者"),
-		access.Snapshot: theirs.snapshot, access.Restore: theirs.restore, access.Task: theirs.task}
+		access.Snapshot: theirs.snapshot, access.Restore: theirs.restore, access.Task: theirs.task, access.Summary: 4712}
+	h.send("POST", "/api/summary/jobs", map[string]any{"name": fmt.Sprint(foreign[access.Summary])}, alex.byKey()...).want(201)
 	foreign[access.Channel], foreign[access.MessageRule], foreign[access.Delivery] = h.reach(alex)
 	const missing = 987654321
 	whole := map[string]any{"replace-mapping": map[string]any{"title": "x", "subject_id": 265}, "replace-blocked-keyword": map[string]any{"keyword": "x"},
@@ -252,7 +253,7 @@ func TestEveryOperationHoldsTheTable(t *testing.T) {
 		for method, op := range methodsOf(item) {
 			rule, _ := access.Operation(op.OperationID)
 			at := func(id int64) string {
-				return parameter.ReplaceAllString(strings.NewReplacer("{source}", "custom", "{name}", "name").Replace(path), fmt.Sprint(id))
+				return parameter.ReplaceAllString(strings.ReplaceAll(path, "{source}", "custom"), fmt.Sprint(id))
 			}
 			var body any
 			if method != http.MethodGet {

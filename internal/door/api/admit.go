@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -39,7 +38,7 @@ func (s *server) admits(w http.ResponseWriter, r *http.Request, pattern string) 
 	case right == access.All, right == access.Own && rule.Of == "":
 		return true
 	case right == access.Own:
-		if err := s.owns(r.Context(), rule.Of, r.PathValue("id")); err != nil {
+		if err := s.owns(r, rule.Of); err != nil {
 			s.problemOf(r.Context(), pattern, err).In(languageOf(r.Context())).Write(w, r)
 			return false
 		}
@@ -68,12 +67,15 @@ func operationIDs(doc *huma.OpenAPI) map[string]string {
 	return ids
 }
 
-// owns returns why a thing is not in the scope of ctx: the error of one that does not exist, for one of somebody else too.
-func (s *server) owns(ctx context.Context, thing access.Thing, id string) error {
+// owns returns why the thing that a request names is not in its scope: the error of one that does not exist, for one of somebody else too.
+func (s *server) owns(r *http.Request, thing access.Thing) error {
+	if find := s.named[thing]; find != nil {
+		return find(r.Context(), r.PathValue("name"))
+	}
 	find := s.owned[thing]
-	number, err := strconv.ParseInt(id, 10, 64)
+	number, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if find == nil || err != nil {
 		return noSuchPath
 	}
-	return find(ctx, number)
+	return find(r.Context(), number)
 }

@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/task"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/word"
 )
 
@@ -179,7 +180,12 @@ func (ps People) remove(ctx context.Context, id int64) error {
 			return err
 		}
 	}
-	err = ps.Rules.Change(ctx, func(ctx context.Context, tx *sql.Tx) error { return ps.Store.RemovePersonTx(ctx, tx, id) })
+	err = ps.Rules.Change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := notify.DropOfTx(ctx, tx, id); err != nil {
+			return err
+		}
+		return ps.Store.RemovePersonTx(ctx, tx, id)
+	})
 	if err != nil {
 		return err
 	}

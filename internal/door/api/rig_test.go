@@ -676,7 +676,7 @@ func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Service
 			}
 			return nil
 		},
-		Wake: func() {}, Log: log,
+		Wake: func() {}, MayTry: r.notices.MayTry, Log: log,
 	})
 }
 

@@ -55,6 +55,7 @@ type server struct {
 	// operations are the ids of the operations by their patterns, and owned finds what ids in paths name.
 	operations map[string]string
 	owned      map[access.Thing]func(ctx context.Context, id int64) error
+	named      map[access.Thing]func(ctx context.Context, name string) error // the same of what a name stands for
 	api        huma.API
 	// forDocument is set where the schemas of answers are wanted. Serving needs them not, and they take a
 	// megabyte: the document is made by a server of its own when somebody asks for it.
@@ -71,7 +72,7 @@ func New(c Config, resources ...Resource) http.Handler {
 
 // newServer makes the server, or with forDocument one whose document is complete.
 func newServer(c Config, resources []Resource, forDocument bool) *server {
-	s := &server{Config: c, resources: resources, forDocument: forDocument, owned: map[access.Thing]func(context.Context, int64) error{}}
+	s := &server{Config: c, resources: resources, forDocument: forDocument, owned: map[access.Thing]func(context.Context, int64) error{}, named: map[access.Thing]func(context.Context, string) error{}}
 	s.mux = admitting{http.NewServeMux(), s}
 	s.api = humago.New(s.mux, s.config())
 	for _, r := range resources {

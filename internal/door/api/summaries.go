@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/internal/door/access"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 )
@@ -54,16 +55,20 @@ type Summaries struct {
 func (su Summaries) register(s *server) {
 	const tag = "Summaries"
 	const path = "/api/summary/jobs"
+	s.named[access.Summary] = func(ctx context.Context, name string) error {
+		_, err := su.Service.Job(ctx, name)
+		return err
+	}
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: path, OperationID: "list-summary-jobs", Tags: []string{tag},
-		Summary: "List summary jobs", Description: "By name.",
+		Summary: "List summary jobs", Description: "Those of the caller, by name. A person's tell of that person's records alone, to that person's channels, and nobody else sees them.",
 	}, func(ctx context.Context, in *PageQuery) (*JSON[Page[summary.Job]], error) {
 		jobs, err := su.Service.Jobs(ctx)
 		return paged(*in, jobs, err)
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: path, OperationID: "create-summary-job", Tags: []string{tag},
-		Summary: "Add a summary job", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
+		Summary: "Add a summary job", Description: "A person has five at most, which leave an hour between two runs.", DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, func(ctx context.Context, in *JSON[summaryJobInput]) (*JSON[summary.Job], error) {
 		return answer(su.Service.Create(ctx, in.Body.draft()))
 	})

@@ -211,7 +211,7 @@ type kindView struct {
 func kindGroups(r *request) []kindGroup {
 	var groups []kindGroup
 	for _, k := range notify.Kinds() {
-		if !scope.From(r.Context()).Whole() && !k.OfAccount() {
+		if !scope.From(r.Context()).Whole() && !k.OfPeople() {
 			continue
 		}
 		key := "notify.group." + string(k.Group)

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
@@ -30,20 +31,24 @@ type Summaries struct {
 	Settings *settings.Manager
 }
 
-// summariesPage lists the jobs and shows the state of airing notices.
+// summariesPage lists the jobs of the reader, and shows the owner the state of airing notices.
 type summariesPage struct {
+	// Own is set for a person, whose jobs tell of that person alone.
+	Own     bool
 	Jobs    []jobView
 	New     jobForm
 	Presets []jobPreset
 	Airing  airingView
-	// Model is set when a language model is set up.
-	Model   bool
-	Refresh int
+	// Model is set when a language model is set up, which a person may have asked ModelMost times a day.
+	Model     bool
+	ModelMost int
+	Refresh   int
 }
 
 // jobView is a job as the pages show it.
 type jobView struct {
 	summary.Job
+	Own     bool // as in summariesPage
 	Display display
 	// When is its schedule in words; empty when only its cron expression describes it.
 	When        string
@@ -56,6 +61,7 @@ type jobView struct {
 // jobForm is the form of a job; the id of Job is 0 for a new one.
 type jobForm struct {
 	summary.Job
+	Own      bool // as in summariesPage
 	Users    []string
 	Offered  []offeredChannel
 	Standard string // the standard prompt
@@ -121,9 +127,11 @@ func (g Summaries) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	page := summariesPage{Model: g.hasModel(), Refresh: refreshIdle}
-	if page.Airing, err = g.airing(r, channels); err != nil {
-		return content{}, err
+	page := summariesPage{Own: !scope.From(ctx).Whole(), Model: g.hasModel(), ModelMost: llm.PersonMost, Refresh: refreshIdle}
+	if !page.Own {
+		if page.Airing, err = g.airing(r, channels); err != nil {
+			return content{}, err
+		}
 	}
 	for _, j := range jobs {
 		view, err := g.jobView(ctx, r.words, j, channels)
@@ -188,7 +196,7 @@ func (g Summaries) job(r *request) (content, error) {
 func (g Summaries) hasModel() bool { return g.Settings.Current().LLM.BaseURL != "" }
 
 func (g Summaries) jobView(ctx context.Context, w words, j summary.Job, channels []notify.Channel) (jobView, error) {
-	view := jobView{Job: j, Display: jobDisplay(j)}
+	view := jobView{Job: j, Own: !scope.From(ctx).Whole(), Display: jobDisplay(j)}
 	var err error
 	if view.Recipients, err = g.recipientsOf(ctx, w, channels, j.Notice()); err != nil {
 		return view, err
@@ -206,7 +214,7 @@ func (g Summaries) jobView(ctx context.Context, w words, j summary.Job, channels
 }
 
 func (g Summaries) jobForm(ctx context.Context, j summary.Job, channels []notify.Channel) (jobForm, error) {
-	form := jobForm{Job: j, Standard: summary.StandardPrompt(bilingual.Language(g.Settings.Current().Notification.Language)), Model: g.hasModel()}
+	form := jobForm{Job: j, Own: !scope.From(ctx).Whole(), Standard: summary.StandardPrompt(bilingual.Language(g.Settings.Current().Notification.Language)), Model: g.hasModel()}
 	if form.MaxRecords == 0 {
 		form.MaxRecords = summary.MostRecords
 	}

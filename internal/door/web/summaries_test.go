@@ -36,7 +36,7 @@ func (noModel) Chat(context.Context, string, []llm.Message) (llm.Answer, error) 
 func (g *rig) newSummaries() *summary.Service {
 	return summary.NewService(summary.Config{
 		Schedule: g.jobs, Tasks: g.tasks, Holds: hold.New(g.db, dbtest.Self(1), slog.New(slog.DiscardHandler)), DB: g.db, Records: g.records, Model: noModel{}, Language: func() bilingual.Language { return bilingual.English }, Next: settings.NextRun,
-		Notify: func(context.Context, *sql.Tx, ...notify.Notice) error { return nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
+		Notify: func(context.Context, *sql.Tx, ...notify.Notice) error { return nil }, Wake: func() {}, MayTry: g.notices.MayTry, Log: slog.New(slog.DiscardHandler),
 	})
 }
 

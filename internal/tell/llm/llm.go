@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/platform/turn"
 )
 
 // MaxBody bounds an answer in bytes; it is for the configuration of the HTTP client.
@@ -35,6 +37,12 @@ const (
 	firstWait = time.Second
 	// longestWait is the longest Retry-After that is waited for.
 	longestWait = time.Minute
+)
+
+// PersonMost is how often a person may have the model, which the owner pays, asked within a day.
+const (
+	PersonMost = 10
+	personSpan = 24 * time.Hour
 )
 
 // Options are the settings.
@@ -93,17 +101,37 @@ type Config struct {
 }
 
 // Client asks the service of the settings. It may be used by several goroutines.
-type Client struct{ Config }
+type Client struct {
+	Config
+	turns turn.Keys[int64] // of people
+}
 
 // New is a client.
-func New(c Config) *Client { return &Client{c} }
+func New(c Config) *Client { return &Client{Config: c} }
 
 // Enabled reports whether a service is set up.
 func (c *Client) Enabled() bool { return c.Options().BaseURL != "" }
 
 // Chat gives the model's answer to messages, which counts as use of job. A service that is
-// busy is asked again, up to three times in all. The error is ErrOff, an *Error, or that of ctx.
+// busy is asked again, up to three times in all. The error is ErrOff, an *Error, or that of ctx; for a person, whose questions
+// are asked one after the other, also ErrOften.
 func (c *Client) Chat(ctx context.Context, job string, messages []Message) (Answer, error) {
+	person := scope.From(ctx).Person()
+	if person == 0 {
+		return c.counted(ctx, job, messages, tries)
+	}
+	end, err := c.turns.Take(ctx, person)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer end()
+	count, err := c.Usage.by(ctx, person, time.Now().Add(-personSpan))
+	switch {
+	case err != nil:
+		return Answer{}, err
+	case count >= PersonMost:
+		return Answer{}, ErrOften
+	}
 	return c.counted(ctx, job, messages, tries)
 }
 

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,11 +10,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/testkit/dbtest"
@@ -29,6 +34,7 @@ type rig struct {
 	options llm.Options
 	client  *llm.Client
 	usage   *llm.Usage
+	db      *db.DB
 	log     *strings.Builder
 }
 
@@ -38,13 +44,13 @@ func newRig(t *testing.T) *rig {
 	var base string
 	r.remote, base = llmtest.Start(t, llmtest.Config{Key: key})
 	r.options = llm.Options{BaseURL: base, APIKey: key, Model: "m-1", MaxTokens: 2000}
-	r.client, r.usage, r.log = newClient(t, httpx.Config{Timeout: time.Minute}, func() llm.Options { return r.options })
+	r.db = dbtest.Open(t)
+	r.client, r.usage, r.log = newClient(t, r.db, httpx.Config{Timeout: time.Minute}, func() llm.Options { return r.options })
 	return r
 }
 
-func newClient(t *testing.T, cfg httpx.Config, options func() llm.Options) (*llm.Client, *llm.Usage, *strings.Builder) {
+func newClient(t *testing.T, d *db.DB, cfg httpx.Config, options func() llm.Options) (*llm.Client, *llm.Usage, *strings.Builder) {
 	t.Helper()
-	d := dbtest.Open(t)
 	log := &strings.Builder{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg.PerMinute, cfg.Burst, cfg.MaxBody = 60000, 1000, llm.MaxBody
@@ -303,7 +309,7 @@ func TestNobodyAnswers(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	remote, base := llmtest.Start(t, llmtest.Config{})
-	client, _, _ := newClient(t, httpx.Config{Timeout: 50 * time.Millisecond}, func() llm.Options { return llm.Options{BaseURL: base} })
+	client, _, _ := newClient(t, dbtest.Open(t), httpx.Config{Timeout: 50 * time.Millisecond}, func() llm.Options { return llm.Options{BaseURL: base} })
 	never := make(chan struct{})
 	remote.Next(llmtest.Reply{Wait: never})
 	_, err := client.Chat(t.Context(), "daily", question)
@@ -460,5 +466,58 @@ func TestUseIsCounted(t *testing.T) {
 		if n, err := r.usage.Prune(t.Context(), now.Add(time.Minute), 3); err != nil || n != want {
 			t.Errorf("%d removed, want %d, %v", n, want, err)
 		}
+	}
+}
+
+// A person has the model asked so often in a day; the owner as often as they like, and another person for themselves.
+func TestAPersonAsksSoOftenInADay(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	err := r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (2, 'mira', 'person', '', 0, 0), (3, 'alex', 'person', '', 0, 0)`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(person int64) error {
+		_, err := r.client.Chat(scope.In(t.Context(), scope.Of(person)), "mine", question)
+		return err
+	}
+	var together sync.WaitGroup
+	var asked atomic.Int64
+	for range llm.PersonMost + 5 { // at the same time, too
+		together.Go(func() {
+			switch err := ask(2); {
+			case err == nil:
+				asked.Add(1)
+			case !errors.Is(err, llm.ErrOften):
+				t.Error(err)
+			}
+		})
+	}
+	together.Wait()
+	if asked.Load() != llm.PersonMost || len(r.remote.Requests()) != llm.PersonMost {
+		t.Errorf("the model answered %d times, and was asked %d times", asked.Load(), len(r.remote.Requests()))
+	}
+	if err := ask(3); err != nil {
+		t.Errorf("another person: %v", err)
+	}
+	if _, err := r.client.Chat(t.Context(), "of the owner", question); err != nil {
+		t.Errorf("the owner: %v", err)
+	}
+	report, err := r.usage.Report(t.Context(), time.Now(), 1)
+	if err != nil || len(report.Days) != 2 || report.Days[0].Job != llm.OfPeople || report.Days[0].Requests != llm.PersonMost+1 || report.Days[1].Job != "of the owner" {
+		t.Errorf("the use is %+v, %v", report.Days, err)
+	}
+	err = r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE llm_usage SET at = ?`, time.Now().Add(-24*time.Hour).UnixMilli())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(2); err != nil {
+		t.Errorf("a day later: %v", err)
 	}
 }

@@ -6,6 +6,10 @@ import "watchmark/internal/platform/reason"
 var ErrOff = reason.New("llm_off", "no language model is set up: set llm.base_url and llm.model in the settings",
 	"尚未配置大模型：请在设置中填写 llm.base_url 和 llm.model").Was("llm_no_language_model_set_up").For(reason.Conflict)
 
+// ErrOften is returned to a person who had the model asked as often as a person may.
+var ErrOften = reason.New("llm_often", "your summaries had the language model asked {most} times in a day: it is asked again tomorrow",
+	"你的观看总结一天内已请求大模型 {most} 次：明天会再次请求").With(PersonMost)
+
 // What is wrong with an answer.
 var (
 	webPage       = reason.New("llm_web_page", "the answer is a web page", "返回的是一个网页").Was("llm_web_page_answers")

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // KeepUsage is how long the use is kept.
@@ -21,11 +23,18 @@ type Usage struct{ db *db.DB }
 // NewUsage is the account in d.
 func NewUsage(d *db.DB) *Usage { return &Usage{d} }
 
+// OfPeople is the job that all uses of people are counted as: what a person calls a summary is nobody else's.
+const OfPeople = "*"
+
 // add counts one use.
 func (u *Usage) add(ctx context.Context, job string, at time.Time, a Answer, problem error) error {
+	person := scope.From(ctx).Person()
+	if person != 0 {
+		job = OfPeople
+	}
 	return u.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO llm_usage (at, job, model, prompt_tokens, completion_tokens, latency_ms, error) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			at.UnixMilli(), job, a.Model, a.Prompt, a.Completion, a.Latency.Milliseconds(), reason.Of(problem))
+		_, err := tx.ExecContext(ctx, `INSERT INTO llm_usage (person_id, at, job, model, prompt_tokens, completion_tokens, latency_ms, error) VALUES (`+account.Person+`, ?, ?, ?, ?, ?, ?, ?)`,
+			person, at.UnixMilli(), job, a.Model, a.Prompt, a.Completion, a.Latency.Milliseconds(), reason.Of(problem))
 		if err != nil {
 			return fmt.Errorf("count the use of the language model: %w", err)
 		}
@@ -33,11 +42,20 @@ func (u *Usage) add(ctx context.Context, job string, at time.Time, a Answer, pro
 	})
 }
 
+// by counts how often a person had the model asked since a time.
+func (u *Usage) by(ctx context.Context, person int64, since time.Time) (count int, err error) {
+	err = u.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM llm_usage WHERE person_id = ? AND at > ?`, person, since.UnixMilli()).Scan(&count)
+	if err != nil {
+		return 0, fmt.Errorf("count how often person %d had the language model asked: %w", person, err)
+	}
+	return count, nil
+}
+
 // Used is what one job used on one day, or what all did.
 type Used struct {
 	// Day is the day in the service's time zone, as 2026-05-31.
 	Day string `json:"day" doc:"The day, in the time zone of the service." example:"2026-05-31"`
-	Job string `json:"job" doc:"The name of the summary job; empty for tests of the settings." example:"daily"`
+	Job string `json:"job" doc:"The name of the summary job; empty for tests of the settings, * for the summaries of people." example:"daily"`
 	Count
 }
 

@@ -70,11 +70,11 @@ type Unread struct {
 const unreadMost = 1000
 
 // within restricts a statement to the notices that the scope of ctx reaches. What is about an account is a person's for as long as
-// the account is.
+// the account is; what is a person's and about none is that one's alone.
 func within(ctx context.Context) (term string, args []any) {
 	s := scope.From(ctx)
 	if s.Whole() {
-		return `1 = 1`, nil
+		return `(notices.person_id IS NULL OR notices.account_id <> 0)`, nil
 	}
 	account, args := account.Within(ctx, "notices.account_id")
 	return `notices.person_id = ? AND (notices.account_id = 0 OR ` + account + `)`, append([]any{s.Person()}, args...)
@@ -219,6 +219,14 @@ func (n *Notifier) Delete(ctx context.Context, ids ...int64) error {
 	list, args := db.In(ids)
 	whose, more := within(ctx)
 	return n.exec(ctx, `DELETE FROM notices WHERE id IN `+list+` AND `+whose, append(args, more...)...)
+}
+
+// DropOfTx removes within tx the notices that are a person's alone, who is removed.
+func DropOfTx(ctx context.Context, tx *sql.Tx, person int64) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM notices WHERE person_id = ? AND account_id = 0`, person); err != nil {
+		return fmt.Errorf("remove the notices of person %d: %w", person, err)
+	}
+	return nil
 }
 
 // exec runs one statement in a transaction of its own.

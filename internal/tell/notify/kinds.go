@@ -214,12 +214,12 @@ var kinds = []KindInfo{
 // hasMatter reports whether a notice stands for its matter, until that is settled or comes up again.
 func (k KindInfo) hasMatter() bool { return k.Severity >= Warning || k.matter }
 
-// OfAccount reports whether its notices are about an account, and so can be a person's.
-func (k KindInfo) OfAccount() bool {
+// OfPeople reports whether its notices can be a person's: those about an account, and about the summaries of a person.
+func (k KindInfo) OfPeople() bool {
 	switch k.Kind {
 	case RequestReceived, NoAccount:
 		return false
-	case ListShrunk, UnwatchedAsks, AiringToday:
+	case ListShrunk, UnwatchedAsks, AiringToday, SummaryReady, JobFailed:
 		return true
 	}
 	return k.Group == Events || k.Group == Matching || k.Group == Accounts

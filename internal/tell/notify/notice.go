@@ -71,6 +71,9 @@ type Notice struct {
 	// AccountID and Account are the catalog account it concerns; 0 and empty when none.
 	AccountID int64
 	Account   string
+	// Person is whose it is alone, whatever the account: nobody else sees it, and no rule or channel of anybody else tells it. 0 leaves
+	// that to the account.
+	Person int64
 	// RecordID is the record it tells of; 0 when none.
 	RecordID int64
 	// About is what it is about, in the words of the machine ("sousou no frieren s1"): notices of one

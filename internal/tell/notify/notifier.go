@@ -222,11 +222,11 @@ func storeNotices(ctx context.Context, tx *sql.Tx, notices []Notice, wanted bool
 				return nil, err
 			}
 		}
-		args = append(args, notice.accountOfPerson(), at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, name, notice.RecordID,
+		args = append(args, notice.Person, notice.accountOfPerson(), at.UnixMilli(), notice.Kind, int(kind.Severity), kind.Routine, !kind.Routine, user, notice.AccountID, name, notice.RecordID,
 			facts, strings.TrimSpace(user+"\n"+name+"\n"+words), about, times)
 	}
 	insert := `INSERT INTO notices (person_id, at, kind, severity, routine, unread, user_name, account_id, account_name, record_id, facts, words, matter, times)
-		VALUES ` + db.Rows("("+account.PersonOf("?")+", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", len(notices))
+		VALUES ` + db.Rows("(COALESCE("+account.Person+", "+account.PersonOf("?")+"), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", len(notices))
 	if !wanted {
 		if _, err := tx.ExecContext(ctx, insert, args...); err != nil {
 			return nil, fmt.Errorf("store notices: %w", err)

@@ -80,7 +80,7 @@ func (n *Notifier) delivery(ctx context.Context, from db.Querier, id int64) (sta
 // Resend sends a delivery again that failed, was dropped, or may not have arrived: by a message of its own, whatever
 // the rules say now. It returns ErrNotFound, ErrNotFailed or ErrOff, or to a person who does so too often errTooOften.
 func (n *Notifier) Resend(ctx context.Context, deliveryID int64) error {
-	if err := n.mayTry(ctx, 1); err != nil {
+	if err := n.MayTry(ctx, 1); err != nil {
 		return err
 	}
 	err := n.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -115,7 +115,7 @@ func (n *Notifier) dropForeign(ctx context.Context, c Channel) error {
 	}
 	theirs, args := within(scope.In(ctx, scope.Of(c.Person)))
 	foreign := ` FROM deliveries d JOIN notices ON notices.id = d.notice_id WHERE d.state = 'waiting' AND d.channel_id = ?
-		AND NOT (` + theirs + ` AND ` + account.SignsIn + `)`
+		AND NOT (` + theirs + ` AND ` + account.SignsIn("?") + `)`
 	args = slices.Concat([]any{c.ID}, args, []any{c.Person})
 	var some bool
 	if err := n.DB.Read().QueryRowContext(ctx, `SELECT EXISTS (SELECT 1`+foreign+`)`, args...).Scan(&some); err != nil || !some {

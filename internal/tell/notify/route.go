@@ -46,6 +46,9 @@ func (s *standing) add(person int64) *standingOf {
 
 // goesOut reports whether a notice may be for a channel; whose it is, the database knows.
 func (s *standing) goesOut(notice Notice) bool {
+	if notice.Person != 0 {
+		return len(notice.Channels) > 0 || s.whose(notice.Person).tells(notice)
+	}
 	return len(notice.Channels) > 0 || s.whose(0).tells(notice) || notice.accountOfPerson() != 0 && (s.people[""] || s.people[notice.Kind])
 }
 
@@ -57,7 +60,10 @@ func (s *standingOf) tells(notice Notice) bool {
 // route stores what of a notice is to go out: to the owner's channels, and to those of the person whose it is.
 func (s *standing) route(ctx context.Context, tx *sql.Tx, to stored, notice Notice, now time.Time) error {
 	if len(notice.Channels) > 0 {
-		return deliver(ctx, tx, to.id, 0, s.whose(0).enabled(notice.Channels), now)
+		return deliver(ctx, tx, to.id, 0, s.whose(notice.Person).enabled(notice.Channels), now)
+	}
+	if notice.Person != 0 {
+		return s.whose(notice.Person).route(ctx, tx, to, notice, now)
 	}
 	err := s.whose(0).route(ctx, tx, to, notice, now)
 	if err == nil && to.person != 0 {
@@ -182,7 +188,11 @@ func matters(n Notice) []string {
 }
 
 func matterOf(n Notice, account string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.accountOfPerson(), account, n.About))
+	text := fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.Kind, n.accountOfPerson(), account, n.About)
+	if n.Person != 0 {
+		text = fmt.Appendf(text, "\x00%d", n.Person)
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -246,7 +246,7 @@ func beginRules(ctx context.Context, tx *sql.Tx) error {
 	}
 	first := Rule{Name: FirstRule.Error(), Enabled: true, Cooldown: firstCooldown}
 	for _, k := range kinds {
-		if k.First && k.OfAccount() {
+		if k.First && k.OfPeople() {
 			first.Kinds = append(first.Kinds, k.Kind)
 		}
 	}

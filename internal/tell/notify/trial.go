@@ -38,8 +38,8 @@ const (
 	tryEvery    = 2 * time.Minute
 )
 
-// mayTry returns errTooOften to a person who tries more than that.
-func (n *Notifier) mayTry(ctx context.Context, tries int) error {
+// MayTry returns errTooOften to a person who tries more than that.
+func (n *Notifier) MayTry(ctx context.Context, tries int) error {
 	s := scope.From(ctx)
 	if s.Whole() {
 		return nil
@@ -80,7 +80,7 @@ func (n *Notifier) Test(ctx context.Context, ids ...int64) ([]TestResult, error)
 			}
 		}
 	}
-	if err := n.mayTry(ctx, len(channels)); err != nil {
+	if err := n.MayTry(ctx, len(channels)); err != nil {
 		return nil, err
 	}
 	results := make([]TestResult, len(channels))

@@ -8,6 +8,7 @@
 package summary
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // The errors a caller branches on.
@@ -31,6 +33,9 @@ const MostRecords = 500
 
 const (
 	jobsMost = 50
+	// What a person has at most, and how close the runs of one are.
+	ownJobsMost = 5
+	ownClosest  = time.Hour
 	// resultsKept is how many results of a job are kept.
 	resultsKept = 100
 )
@@ -62,6 +67,8 @@ type Job struct {
 	// Last is nil before the first run.
 	Last *Last `json:"last,omitempty" doc:"How the last run came out; not there before the first."`
 
+	// person is whose it is, whose records alone it tells and who alone is told; 0 is the owner.
+	person int64
 	// plannedFrom is the time after which the next run of the schedule is looked for.
 	plannedFrom time.Time
 }
@@ -121,8 +128,8 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return reason.MarshalBeside((*plain)(&r))
 }
 
-// checked is the draft in its normal form, or a *reason.FieldError.
-func (d Draft) checked(next func(expression string, after time.Time) (time.Time, error)) (Draft, error) {
+// checked is the draft of who asks in its normal form, or a *reason.FieldError.
+func (d Draft) checked(ctx context.Context, next func(expression string, after time.Time) (time.Time, error)) (Draft, error) {
 	const longestName, longestUser, longestPrompt, daysMost, channelsMost = 64, 500, 4000, 366, 100
 	d.Cron, d.Prompt = strings.TrimSpace(d.Cron), strings.TrimSpace(d.Prompt)
 	foreign := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }
@@ -142,8 +149,33 @@ func (d Draft) checked(next func(expression string, after time.Time) (time.Time,
 	case len(d.Channels) > channelsMost || len(d.Channels) > 0 && d.Channels[0] < 1:
 		return d, reason.At("channels", badChannels.With())
 	}
-	if _, err := next(d.Cron, time.Now()); err != nil {
+	at, err := next(d.Cron, time.Now())
+	if err != nil {
 		return d, reason.At("cron", err)
 	}
+	if scope.From(ctx).Whole() {
+		return d, nil
+	}
+	const looked = 50 // further a schedule of five fields that comes more often does not hide it
+	for range looked {
+		after, err := next(d.Cron, at)
+		switch {
+		case err != nil:
+			return d, reason.At("cron", err)
+		case after.IsZero():
+			return d, nil
+		case after.Sub(at) < ownClosest:
+			return d, reason.At("cron", tooClose)
+		}
+		at = after
+	}
 	return d, nil
+}
+
+// as is ctx with the scope of whose the job is.
+func (j Job) as(ctx context.Context) context.Context {
+	if j.person == 0 {
+		return ctx
+	}
+	return scope.In(ctx, scope.Of(j.person))
 }

@@ -9,7 +9,9 @@ var (
 	// ErrTaken is returned for a name that another job has.
 	ErrTaken = reason.New("summary_taken", "there is a summary with this name already", "已有同名的观看总结").Was("summary_job_name_already").For(reason.Conflict)
 	// ErrFull is returned when there are as many jobs as there may be.
-	ErrFull = reason.New("summary_full", "there are 50 summaries already: remove one first", "观看总结已有 50 个：请先删除一个").Was("summary_50_summary_jobs_already_remove").For(reason.Conflict)
+	ErrFull    = full.With(jobsMost)
+	errOwnFull = full.With(ownJobsMost)
+	full       = reason.New("summary_full", "there are {most} summaries already: remove one first", "观看总结已有 {most} 个：请先删除一个").Was("summary_50_summary_jobs_already_remove").For(reason.Conflict)
 	// ErrRunning is returned while a run of the job is under way.
 	ErrRunning = reason.New("summary_running", "this summary is being written already", "该观看总结正在生成").Was("summary_job_running_already")
 	// ErrStopping is returned while the service stops, also for a run that it ended.
@@ -34,6 +36,7 @@ var (
 var (
 	badName           = reason.New("summary_name", "use 1 to {longest_name} letters, digits, - or _", "请使用 1 到 {longest_name} 个字母、数字、- 或 _").Was("summary_give_1_letters_digits_or")
 	daysOutOfRange    = reason.New("summary_days", "{days_back} is not between 1 and {days_most}", "{days_back} 不在 1 到 {days_most} 之间").Was("summary_not_between_1")
+	tooClose          = reason.New("summary_too_close", "runs more than once an hour: leave an hour between two runs", "运行间隔不到一小时：两次运行之间请至少间隔一小时")
 	userTooLong       = reason.New("summary_user_too_long", "longer than {longest_user} bytes", "超过 {longest_user} 字节").Was("summary_longer_bytes")
 	promptTooLong     = reason.New("summary_prompt_too_long", "longer than {longest_prompt} characters", "超过 {longest_prompt} 个字符").Was("summary_longer_characters")
 	recordsOutOfRange = reason.New("summary_max_records", "{max_records} is not between 0 and {most_records}", "{max_records} 不在 0 到 {most_records} 之间").Was("summary_not_between_0")

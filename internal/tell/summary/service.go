@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
+	"watchmark/internal/platform/scope"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
@@ -53,6 +54,8 @@ type Config struct {
 	// Notify stores notices within tx; Wake is called after the commit.
 	Notify func(ctx context.Context, tx *sql.Tx, notices ...notify.Notice) error
 	Wake   func()
+	// MayTry returns why a person may not run a job by hand so often.
+	MayTry func(ctx context.Context, tries int) error
 	// Schedule has Scheduled, which the caller adds; Tasks are the runs that persons start.
 	Schedule *schedule.Registry
 	Tasks    *task.Registry
@@ -66,7 +69,7 @@ type Service struct {
 	store store
 
 	mu    sync.Mutex
-	crons []string // of the enabled jobs, as they were seen last
+	crons []string // of the enabled jobs of everybody, as they were seen last
 	// resting are jobs that could not be kept, by id, and until when they are left alone.
 	resting map[int64]time.Time
 }
@@ -79,7 +82,8 @@ func NewService(c Config) *Service {
 // JobsJob is the name of the job that runs the jobs.
 const JobsJob = "summaries"
 
-// Scheduled runs the jobs that are due, one after the other. Somebody who asks for it runs all that are switched on.
+// Scheduled runs the jobs that are due, one after the other. The owner, who asks for it, runs
+// all of the owner's that are switched on.
 func (s *Service) Scheduled() schedule.Job {
 	return schedule.Job{Name: JobsJob, Quiet: true, Plan: s.plan, Look: s.look, Run: s.runJobs}
 }
@@ -104,7 +108,7 @@ func (s *Service) plan() schedule.Plan {
 
 // look reads the jobs, and reports whether one of them is due.
 func (s *Service) look(ctx context.Context) (due bool, err error) {
-	jobs, err := s.store.jobs(ctx)
+	jobs, err := s.store.planned(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -123,23 +127,27 @@ func (s *Service) look(ctx context.Context) (due bool, err error) {
 
 // runJobs is the work of the job. What it is in the middle of when the service stops runs again at the next start.
 func (s *Service) runJobs(ctx context.Context, run *schedule.Run) error {
-	jobs, err := s.store.jobs(ctx)
+	jobs, err := s.store.planned(ctx)
 	if err != nil {
 		return err
 	}
 	var problems []error
 	for i := range jobs {
 		slot, seen := s.due(jobs[i], time.Now()), &jobs[i]
-		if run.Asked && jobs[i].Enabled {
+		if run.Asked && jobs[i].Enabled && jobs[i].person == 0 {
 			slot, seen = time.Time{}, nil
 		} else if slot.IsZero() || jobs[i].Running || s.rests(jobs[i]) {
 			continue
 		}
-		if _, err := s.run(ctx, jobs[i].Name, slot, seen); ctx.Err() != nil {
+		if _, err := s.run(jobs[i].as(ctx), jobs[i].Name, slot, seen); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil && !errors.Is(err, ErrRunning) && !errors.Is(err, ErrNotFound) {
 			s.rest(jobs[i])
-			problems = append(problems, fmt.Errorf("the summary %s could not be made: %w", jobs[i].Name, err))
+			name := jobs[i].Name
+			if jobs[i].person != 0 {
+				name = "of a person" // whose name of it is nobody else's
+			}
+			problems = append(problems, fmt.Errorf("the summary %s could not be made: %w", name, err))
 		}
 	}
 	return errors.Join(problems...)
@@ -188,8 +196,15 @@ func (s *Service) due(j Job, now time.Time) (slot time.Time) {
 }
 
 // Trigger runs the job of a name now, and tells people of it. The run goes on when ctx ends. It
-// returns ErrNotFound, ErrRunning or ErrStopping; a run that failed is a result, not an error.
+// returns ErrNotFound, ErrRunning or ErrStopping, or to a person who does so too often why not; a run that failed is a result, not an
+// error.
 func (s *Service) Trigger(ctx context.Context, name string) (Result, error) {
+	if _, err := job(ctx, s.DB.Read(), name); err != nil {
+		return Result{}, err
+	}
+	if err := s.MayTry(ctx, 1); err != nil {
+		return Result{}, err
+	}
 	type ended struct {
 		result Result
 		err    error
@@ -218,10 +233,13 @@ func (s *Service) Trigger(ctx context.Context, name string) (Result, error) {
 }
 
 // Test makes the summary of the job of a name now, keeps nothing of it and tells nobody. It returns
-// ErrNotFound; what failed is a result.
+// ErrNotFound, or to a person who does so too often why not; what failed is a result.
 func (s *Service) Test(ctx context.Context, name string) (Result, error) {
 	j, err := job(ctx, s.DB.Read(), name)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := s.MayTry(ctx, 1); err != nil {
 		return Result{}, err
 	}
 	r := s.generate(ctx, j, ByPerson, time.Now())
@@ -253,7 +271,7 @@ func (s *Service) run(ctx context.Context, name string, slot time.Time, seen *Jo
 		return Result{}, err
 	}
 	s.Wake()
-	s.Log.InfoContext(ctx, "a summary was made", "job", j.Name, "outcome", r.Outcome, "records", r.Records, "model", r.Model, "problem", r.Problem)
+	s.Log.InfoContext(ctx, "a summary was made", "job", j.ID, "outcome", r.Outcome, "records", r.Records, "model", r.Model, "problem", r.Problem)
 	return r, nil
 }
 
@@ -265,7 +283,7 @@ func (s *Service) generate(ctx context.Context, j Job, starter Starter, to time.
 	defer func() {
 		r.At = time.Now()
 		if p := recover(); p != nil {
-			s.Log.ErrorContext(ctx, "a summary job panicked", "job", j.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			s.Log.ErrorContext(ctx, "a summary job panicked", "job", j.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			r.Outcome, r.Problem, r.Text = Failed, panicked.With(), ""
 		}
 	}()
@@ -275,7 +293,7 @@ func (s *Service) generate(ctx context.Context, j Job, starter Starter, to time.
 	case errors.Is(err, context.DeadlineExceeded):
 		r.Outcome, r.Problem = Failed, tooSlow.With(longestRun)
 	default:
-		s.Log.ErrorContext(ctx, "a summary job failed", "job", j.Name, "error", err)
+		s.Log.ErrorContext(ctx, "a summary job failed", "job", j.ID, "error", err)
 		r.Outcome, r.Problem = Failed, recordsUnreadable.With()
 	}
 	return r
@@ -338,7 +356,7 @@ func (s *Service) notices(j Job, r Result) []notify.Notice {
 	facts := map[string]string{
 		"job_name": j.Name, "date_range": span, "record_count": strconv.Itoa(r.Records), "lookback_days": strconv.Itoa(j.DaysBack),
 	}
-	failed := notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, About: aboutJob(j.Name), Facts: facts}
+	failed := notify.Notice{Kind: notify.JobFailed, At: r.At, User: j.User, Person: j.person, About: aboutJob(j.Name), Facts: facts}
 	if r.Outcome == Failed {
 		failed.Reason = r.Problem
 		return []notify.Notice{failed}
@@ -358,10 +376,10 @@ func aboutJob(name string) string { return "summary " + name }
 
 // Notice is what people are told of a text of the job, without what the run brings to it: enough to see where it goes.
 func (j Job) Notice() notify.Notice {
-	return notify.Notice{Kind: notify.SummaryReady, User: j.User, Channels: j.Channels}
+	return notify.Notice{Kind: notify.SummaryReady, User: j.User, Person: j.person, Channels: j.Channels}
 }
 
-// Jobs lists every job by name.
+// Jobs lists every job of who asks by name.
 func (s *Service) Jobs(ctx context.Context) ([]Job, error) {
 	jobs, err := s.store.jobs(ctx)
 	now := time.Now()
@@ -374,7 +392,7 @@ func (s *Service) Jobs(ctx context.Context) ([]Job, error) {
 	return jobs, err
 }
 
-// Job is the job of a name, or ErrNotFound.
+// Job is the job of who asks of a name, or ErrNotFound.
 func (s *Service) Job(ctx context.Context, name string) (Job, error) {
 	jobs, err := s.Jobs(ctx)
 	if err != nil {
@@ -388,9 +406,9 @@ func (s *Service) Job(ctx context.Context, name string) (Job, error) {
 	return Job{}, ErrNotFound
 }
 
-// Create adds a job. It returns a *reason.FieldError, ErrTaken or ErrFull.
+// Create adds a job of who asks. It returns a *reason.FieldError, ErrTaken or ErrFull.
 func (s *Service) Create(ctx context.Context, d Draft) (Job, error) {
-	d, err := d.checked(s.Next)
+	d, err := d.checked(ctx, s.Next)
 	if err != nil {
 		return Job{}, err
 	}
@@ -404,7 +422,7 @@ func (s *Service) Create(ctx context.Context, d Draft) (Job, error) {
 // Update replaces the job of a name, which may get another. It returns a *reason.FieldError, ErrNotFound
 // or ErrTaken.
 func (s *Service) Update(ctx context.Context, name string, d Draft) (Job, error) {
-	d, err := d.checked(s.Next)
+	d, err := d.checked(ctx, s.Next)
 	if err != nil {
 		return Job{}, err
 	}
@@ -421,7 +439,7 @@ func (s *Service) Delete(ctx context.Context, name string) error {
 		return err
 	}
 	return s.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { // with it goes that it failed
-		return s.Notify(ctx, tx, notify.Notice{Kind: notify.JobFailed, About: aboutJob(name), Over: true})
+		return s.Notify(ctx, tx, notify.Notice{Kind: notify.JobFailed, Person: scope.From(ctx).Person(), About: aboutJob(name), Over: true})
 	})
 }
 

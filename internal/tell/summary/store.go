@@ -9,9 +9,11 @@ import (
 	"strconv"
 	"time"
 
+	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // store is the SQL of jobs and results.
@@ -20,7 +22,7 @@ type store struct {
 	holds *hold.Holds
 }
 
-var jobColumns = `j.id, j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, ` + runs + `, j.created_at, j.updated_at`
+var jobColumns = `j.id, COALESCE(j.person_id, 0), j.name, j.enabled, j.cron, j.days_back, j.user_name, j.prompt, j.max_records, j.channels, j.skip_empty, j.planned_from, ` + runs + `, j.created_at, j.updated_at`
 
 // runs tells whether a job runs.
 var runs = hold.OwnerSQL(`'summary ' || j.id`) + ` <> 0`
@@ -30,7 +32,7 @@ func scanJob(row db.Row, more ...any) (Job, error) {
 	var j Job
 	var channels string
 	var planned, created, updated int64
-	err := row.Scan(append([]any{&j.ID, &j.Name, &j.Enabled, &j.Cron, &j.DaysBack, &j.User, &j.Prompt, &j.MaxRecords, &channels, &j.SkipEmpty, &planned, &j.Running, &created, &updated}, more...)...)
+	err := row.Scan(append([]any{&j.ID, &j.person, &j.Name, &j.Enabled, &j.Cron, &j.DaysBack, &j.User, &j.Prompt, &j.MaxRecords, &channels, &j.SkipEmpty, &planned, &j.Running, &created, &updated}, more...)...)
 	if err != nil {
 		return Job{}, err
 	}
@@ -41,8 +43,18 @@ func scanJob(row db.Row, more ...any) (Job, error) {
 	return j, nil
 }
 
-// jobs lists every job by name, with how it last came out.
+// jobs lists every job of who asks by name, with how it last came out.
 func (s store) jobs(ctx context.Context) ([]Job, error) {
+	own, whose := scope.Owned(ctx, "j.person_id")
+	return s.list(ctx, own, whose...)
+}
+
+// planned lists the jobs of everybody who may sign in.
+func (s store) planned(ctx context.Context) ([]Job, error) {
+	return s.list(ctx, `(j.person_id IS NULL OR `+account.SignsIn("j.person_id")+`)`)
+}
+
+func (s store) list(ctx context.Context, where string, args ...any) ([]Job, error) {
 	return db.All(ctx, s.db.Read(), "list summary jobs", func(row db.Row) (Job, error) {
 		var at sql.NullInt64
 		var outcome sql.NullString
@@ -53,12 +65,13 @@ func (s store) jobs(ctx context.Context) ([]Job, error) {
 		}
 		return j, err
 	}, `SELECT `+jobColumns+`, r.at, r.outcome, r.problem FROM summary_jobs j
-		LEFT JOIN summary_results r ON r.id = (SELECT MAX(id) FROM summary_results WHERE job_id = j.id) ORDER BY j.name`)
+		LEFT JOIN summary_results r ON r.id = (SELECT MAX(id) FROM summary_results WHERE job_id = j.id) WHERE `+where+` ORDER BY j.name, j.id`, args...)
 }
 
-// job is the job of a name, without how it last came out, or ErrNotFound.
+// job is the job of who asks of a name, without how it last came out, or ErrNotFound.
 func job(ctx context.Context, q db.Querier, name string) (Job, error) {
-	j, err := scanJob(q.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM summary_jobs j WHERE j.name = ?`, name))
+	own, whose := scope.Owned(ctx, "j.person_id")
+	j, err := scanJob(q.QueryRowContext(ctx, `SELECT `+jobColumns+` FROM summary_jobs j WHERE j.name = ? AND `+own, append([]any{name}, whose...)...))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Job{}, ErrNotFound
 	}
@@ -68,7 +81,7 @@ func job(ctx context.Context, q db.Querier, name string) (Job, error) {
 	return j, nil
 }
 
-// create adds a job, or returns ErrTaken or ErrFull.
+// create adds a job of who asks, or returns ErrTaken, or ErrFull or the same for a person.
 func (s store) create(ctx context.Context, d Draft) error {
 	channels, err := encoded(d.Channels)
 	if err != nil {
@@ -78,16 +91,20 @@ func (s store) create(ctx context.Context, d Draft) error {
 		if err := checkFree(ctx, tx, d.Name, 0); err != nil {
 			return err
 		}
+		own, whose := scope.Owned(ctx, "person_id")
 		var n int
-		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM summary_jobs`).Scan(&n); err != nil {
+		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM summary_jobs WHERE `+own, whose...).Scan(&n); err != nil {
 			return fmt.Errorf("count summary jobs: %w", err)
 		}
-		if n >= jobsMost {
+		switch whole := scope.From(ctx).Whole(); {
+		case whole && n >= jobsMost:
 			return ErrFull
+		case !whole && n >= ownJobsMost:
+			return errOwnFull
 		}
 		now := time.Now().UnixMilli()
-		_, err := tx.ExecContext(ctx, `INSERT INTO summary_jobs (name, enabled, cron, days_back, user_name, prompt, max_records, channels, skip_empty, planned_from, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.Name, d.Enabled, d.Cron, d.DaysBack, d.User, d.Prompt, d.MaxRecords, channels, d.SkipEmpty, now, now, now)
+		_, err := tx.ExecContext(ctx, `INSERT INTO summary_jobs (person_id, name, enabled, cron, days_back, user_name, prompt, max_records, channels, skip_empty, planned_from, created_at, updated_at)
+			VALUES (`+account.Person+`, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, scope.From(ctx).Person(), d.Name, d.Enabled, d.Cron, d.DaysBack, d.User, d.Prompt, d.MaxRecords, channels, d.SkipEmpty, now, now, now)
 		if err != nil {
 			return fmt.Errorf("create summary job: %w", err)
 		}
@@ -133,10 +150,11 @@ func encoded(channels []int64) (string, error) {
 	return string(text), nil
 }
 
-// checkFree returns ErrTaken when another job than id has the name.
+// checkFree returns ErrTaken when another job than id of who asks has the name.
 func checkFree(ctx context.Context, tx *sql.Tx, name string, id int64) error {
+	own, whose := scope.Owned(ctx, "person_id")
 	var n int
-	if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM summary_jobs WHERE name = ? AND id <> ?`, name, id).Scan(&n); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM summary_jobs WHERE name = ? AND id <> ? AND `+own, append([]any{name, id}, whose...)...).Scan(&n); err != nil {
 		return fmt.Errorf("look for a summary job: %w", err)
 	}
 	if n > 0 {
@@ -149,7 +167,8 @@ func checkFree(ctx context.Context, tx *sql.Tx, name string, id int64) error {
 // nothing any more.
 func (s store) remove(ctx context.Context, name string) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `DELETE FROM summary_jobs WHERE name = ?`, name)
+		own, whose := scope.Owned(ctx, "person_id")
+		result, err := tx.ExecContext(ctx, `DELETE FROM summary_jobs WHERE name = ? AND `+own, append([]any{name}, whose...)...)
 		if err != nil {
 			return fmt.Errorf("remove summary job: %w", err)
 		}

@@ -102,7 +102,8 @@ func (r *rig) service() *summary.Service {
 			}
 			return nil
 		},
-		Wake: func() { r.mu.Lock(); r.woken++; r.mu.Unlock() },
+		Wake:   func() { r.mu.Lock(); r.woken++; r.mu.Unlock() },
+		MayTry: func(context.Context, int) error { return nil },
 	})
 	k.Schedule.Add(k.Scheduled())
 	return k
