@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
+	"watchmark/internal/tell/summary"
 	"watchmark/internal/watch"
 )
 
@@ -53,7 +54,8 @@ func (g *rig) marked(t *testing.T, of account.Account, title string) int64 {
 	return id
 }
 
-// ownMessages has the pages read by a person who was told something, and answers the ids of a notice, of a channel and of a rule.
+// ownMessages has the pages read by a person who was told something and has a summary, beside one of somebody else and one of the owner. It
+// answers the ids of a notice, of a channel and of a rule.
 func (g *rig) ownMessages(t *testing.T) (notice, added, rule int64) {
 	t.Helper()
 	own, _ := g.asPerson(t)
@@ -78,7 +80,57 @@ func (g *rig) ownMessages(t *testing.T) (notice, added, rule int64) {
 		t.Fatal(err)
 	}
 	g.exec(t, `UPDATE deliveries SET state = 'failed', tries = 3, problem = ? WHERE notice_id = ?`, value("channel_receiver_answered", 400), entries[0].ID)
+	if err := g.settings.Patch(t.Context(), map[string]map[string]any{"llm": {"base_url": "http://192.168.1.5:11434/v1", "model": "qwen3:8b"}}); err != nil {
+		t.Fatal(err)
+	}
+	for ctx, d := range map[context.Context]summary.Draft{
+		ctx:                                {Name: "evening", Enabled: true, Cron: "0 21 * * *", DaysBack: 1, Channels: []int64{c.ID}, SkipEmpty: true},
+		scope.In(t.Context(), scope.Of(3)): {Name: "of-alex", Enabled: true, Cron: "0 21 * * *", DaysBack: 1},
+		t.Context():                        {Name: "of-bench", Enabled: true, Cron: "0 21 * * *", DaysBack: 1},
+	} {
+		if _, err := g.summaries.Create(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := time.Now().Add(-2 * time.Hour)
+	g.exec(t, `INSERT INTO summary_results (job_id, at, started_by, outcome, span_from, span_to, records, body, model, prompt_tokens, completion_tokens, problem)
+		SELECT id, ?, 'cron', 'done', ?, ?, 2, ?, 'qwen3:8b', 912, 61, '' FROM summary_jobs WHERE name = 'evening'`, at.UnixMilli(), at.Add(-24*time.Hour).UnixMilli(), at.UnixMilli(), "Two episodes of 葬送的芙莉莲 before midnight.")
 	return entries[0].ID, c.ID, rules[0].ID
+}
+
+func TestAPersonHasSummaries(t *testing.T) {
+	g := newRig(t)
+	g.ownMessages(t)
+	in := g.client(t, true)
+	for path, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/messages":                    {http.StatusOK, `href="/messages/summaries"`},
+		"/messages/summaries":          {http.StatusOK, `href="/messages/summaries/evening"`},
+		"/messages/summaries/evening":  {http.StatusOK, "Two episodes of 葬送的芙莉莲"},
+		"/messages/summaries/of-alex":  {http.StatusNotFound, ""},
+		"/messages/summaries/of-bench": {http.StatusNotFound, ""},
+	} {
+		for _, lang := range []string{"en", "zh-CN"} {
+			page := g.get(t, in, path, lang)
+			if page.status != want.status || !strings.Contains(page.body, want.text) {
+				t.Errorf("%s answers %d without %q", path, page.status, want.text)
+			}
+			if want.status != http.StatusOK {
+				continue
+			}
+			for _, leak := range []string{"alex", "bench", "192.168.1.5", `href="/messages/llm"`, `href="/settings`, `id="airing"`} {
+				if strings.Contains(page.body, leak) {
+					t.Errorf("%s shows %s", path, leak)
+				}
+			}
+		}
+	}
+	g.role = auth.RoleOwner
+	if page := g.get(t, in, "/messages/summaries", "en"); strings.Contains(page.body, "summaries/evening") || !strings.Contains(page.body, "summaries/of-bench") || !strings.Contains(page.body, `id="airing"`) {
+		t.Error("the owner sees the summary of a person, or not the own")
+	}
 }
 
 func TestLiveTellsAPersonTheirOwn(t *testing.T) {

@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/testkit/dbtest"
@@ -136,5 +138,42 @@ func TestJobsOfAPersonAreBounded(t *testing.T) {
 	}
 	if jobs, err := k.Jobs(t.Context()); err != nil || len(jobs) != 1 {
 		t.Errorf("the owner has %d, %v", len(jobs), err)
+	}
+}
+
+// A person reads nothing of the service that the owner uses: only what that one can change.
+func TestAPersonReadsNothingOfTheServiceOfTheModel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, dbtest.Folder(t))
+	r.people()
+	k := r.service()
+	mira := scope.In(t.Context(), scope.Of(2))
+	r.watchedBy(time.Now().Add(-time.Hour), 2, "Of mira")
+	if _, err := k.Create(mira, daily(nil)); err != nil {
+		t.Fatal(err)
+	}
+	r.create(k, nil)
+	said := reason.Reason{Code: "other", Text: "the organization acme-7 has no seat"}
+	for name, c := range map[string]struct {
+		err  error
+		code string
+	}{
+		"the key is refused":      {&llm.Error{Kind: llm.BadKey, Status: 401, Detail: said}, "summary_model_failed"},
+		"it is out of reach":      {&llm.Error{Kind: llm.Unreachable, Detail: said}, "summary_model_failed"},
+		"the database":            {errors.New("the disk acme-7 is full"), "summary_model_failed"},
+		"too long":                {&llm.Error{Kind: llm.TooLong, Detail: said}, "llm_problem"},
+		"it refuses":              {&llm.Error{Kind: llm.Refused, Detail: said}, "llm_problem"},
+		"too often":               {llm.ErrOften, "llm_often"},
+		"it did not come in time": {context.DeadlineExceeded, "summary_model_too_slow"},
+	} {
+		r.model.set(func(context.Context) (llm.Answer, error) { return llm.Answer{}, c.err })
+		own, err := k.Test(mira, "daily")
+		if err != nil || own.Problem.Code != c.code || strings.Contains(own.Problem.Text+own.Text, "acme-7") || strings.Contains(own.Problem.Text, "llm.") || !strings.Contains(own.Text, "Of mira") {
+			t.Errorf("%s: a person reads %+v, %v", name, own, err)
+		}
+		whole, err := k.Test(t.Context(), "daily")
+		if told := strings.Contains(c.err.Error(), "acme-7"); err != nil || strings.Contains(whole.Problem.Text, "acme-7") != told {
+			t.Errorf("%s: the owner reads %+v, %v", name, whole, err)
+		}
 	}
 }

@@ -30,6 +30,7 @@ var (
 	answerCut         = reason.New("summary_answer_cut", "the text is incomplete: raise llm.max_tokens", "内容被截断：请调大 llm.max_tokens").Was("summary_answer_cut_raise_llm_max")
 	modelTooSlow      = reason.New("summary_model_too_slow", "the language model did not answer in time: choose a smaller model, or fewer days",
 		"大模型未在时限内回答：请换用更小的模型，或减少天数").Was("summary_language_model_did_not_answer")
+	modelFailed = reason.New("summary_model_failed", "the language model did not write it: tell the owner, who sees why", "大模型没有写成：请告诉所有者，由所有者查看原因")
 )
 
 // What is wrong with a field.

@@ -338,9 +338,9 @@ func (s *Service) write(ctx context.Context, j Job, r *Result) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.Problem = reason.Of(err)
-		if errors.Is(err, context.DeadlineExceeded) {
-			r.Problem = modelTooSlow.With()
+		r.Problem = j.withoutModel(err)
+		if errors.Is(r.Problem, modelFailed) {
+			s.Log.WarnContext(ctx, "the language model did not write the summary of a person", "job", j.ID, "error", err)
 		}
 	}
 	r.Text = h.figures(words)
@@ -348,6 +348,21 @@ func (s *Service) write(ctx context.Context, j Job, r *Result) error {
 		r.Text += "\n\n" + words.withoutModel(r.Problem.In(s.Language()))
 	}
 	return nil
+}
+
+// withoutModel is what is said of an error of the model. What the service of the owner answered is the owner's: a person reads only what
+// that one can change.
+func (j Job) withoutModel(err error) reason.Reason {
+	var failure *llm.Error
+	switch failed := errors.As(err, &failure); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return modelTooSlow.With()
+	case j.person == 0 || errors.Is(err, llm.ErrOften):
+		return reason.Of(err)
+	case failed && (failure.Kind == llm.TooLong || failure.Kind == llm.Refused):
+		return (&llm.Error{Kind: failure.Kind}).Reason()
+	}
+	return modelFailed.With()
 }
 
 // notices are what people are told of a run. One that did not fail settles the failure before it.
