@@ -348,12 +348,13 @@ var operations = map[string]Rule{
 	"sync-tracker":                 ownerOnly,
 
 	// Webhooks
-	"get-webhook-key":    ownerOnly,
-	"list-webhook-log":   ownerOnly,
-	"rotate-webhook-key": ownerOnly,
-	"scrobble-pause":     own,
-	"scrobble-start":     own,
-	"scrobble-stop":      own,
-	"webhook":            everybody,
-	"webhook-with-key":   everybody,
+	"get-custom-event-schema": everybody,
+	"get-webhook-key":         ownerOnly,
+	"list-webhook-log":        ownerOnly,
+	"rotate-webhook-key":      ownerOnly,
+	"scrobble-pause":          own,
+	"scrobble-start":          own,
+	"scrobble-stop":           own,
+	"webhook":                 everybody,
+	"webhook-with-key":        everybody,
 }

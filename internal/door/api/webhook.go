@@ -85,6 +85,7 @@ func (w Webhooks) register(s *server) {
 	s.mux.HandleFunc("POST /webhook/{source}/{key}", d.webhook)
 	s.describeWebhooks()
 	d.registerScrobble()
+	s.registerPublished()
 	for _, path := range LegacyPaths {
 		source := watch.Source(strings.ToLower(path[1:]))
 		take := func(w http.ResponseWriter, r *http.Request) { d.legacy(w, r, source) }

@@ -5,6 +5,7 @@ package custom
 import (
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source/payload"
@@ -44,8 +45,10 @@ var Adapter = payload.Adapter{
 	},
 }
 
-// Parse reads a request with the fields media_type, title, ori_title, season,
-// episode, release_date, user_name, source, sync_action and ids; unknown ones are
+// maxUserName is how many characters a user name may have, so that it has no more than watch.MaxText bytes.
+const maxUserName = watch.MaxText / utf8.UTFMax
+
+// Parse reads a request with the fields of Schema; unknown ones are
 // passed over, and ?source= goes before the field. Episodes need title, season
 // and episode, films only title. It returns a *payload.BadRequest that names
 // every missing field or the first wrong one, and an error that wraps
@@ -76,6 +79,7 @@ func Parse(req payload.Request) (payload.Delivery, error) {
 			Episode:       o.Episode("episode"),
 			AirDate:       watch.ParseDate(o.Line("release_date")),
 			UserName:      o.Text("user_name"),
+			OccurredAt:    o.Time("watched_at"),
 		},
 	}
 	// Ids are those of the show, or of the film; the episode's own would lead nowhere.
@@ -110,6 +114,9 @@ func check(o payload.Object, media watch.Media) error {
 		if o.Has(field) && o.Text(field) == "" {
 			return &payload.BadRequest{Field: field, Detail: notText.With(field)}
 		}
+	}
+	if utf8.RuneCountInString(o.Text("user_name")) > maxUserName {
+		return &payload.BadRequest{Field: "user_name", Detail: userNameTooLong.With(maxUserName)}
 	}
 	if o.Line("title") == "" {
 		return &payload.BadRequest{Field: "title", Detail: titleUnreadable.With()}
