@@ -38,7 +38,7 @@ func (d *Data) proxies() auth.Proxies {
 	return proxies
 }
 
-// SetUp creates the administrator without the setup link, for a service that is built
+// SetUp creates the owner without the setup link, for a service that is built
 // by a program. It returns auth.ErrSetupDone when there is one.
 func (d *Data) SetUp(ctx context.Context, name, password string) error {
 	token, err := d.Auth.SetupToken(ctx)

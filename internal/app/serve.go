@@ -156,7 +156,7 @@ func (a *App) greet(ctx context.Context, address net.Addr) error {
 		url = scheme(s.Server) + "HOST:" + port + s.Server.BasePath
 		where = ".\nHOST stands for the machine that runs the container, " + port + " for the port there that leads to it:\n\n"
 	}
-	_, err = fmt.Fprintf(a.out, "\nNobody can sign in yet. Open this link once to create the administrator%s    %s/setup?token=%s\n\n", where, url, token)
+	_, err = fmt.Fprintf(a.out, "\nNobody can sign in yet. Open this link once to create the owner%s    %s/setup?token=%s\n\n", where, url, token)
 	return err
 }
 

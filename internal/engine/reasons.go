@@ -54,7 +54,7 @@ var (
 		"没有账号填写了用户名{user:q}（大小写和空格须一致）：请到“成员”页面把它填入账号")
 	keyWithoutAccount = reason.New("key_without_account",
 		"account not found: {user}, whose API key this is, has no enabled Bangumi account; connect one on the page “My account” or “People”, and run the record again",
-		"API 密钥的主人 {user} 没有启用的 Bangumi 账号：请到“我的账号”或“成员”页面连接账号，然后重试这条记录")
+		"持有这个 API 密钥的 {user} 没有启用的 Bangumi 账号：请到“我的账号”或“成员”页面连接账号，然后重试这条记录")
 	keyOfSeveral = reason.New("key_of_several",
 		"account not found: the API key is the owner’s, who has several accounts, and none of them is the preferred one; choose it on the page People, or give the accounts to people with keys of their own",
 		"API 密钥属于所有者，而所有者有多个账号，其中没有首选账号：请在“成员”页面选择首选账号，或把账号交给各自的成员并使用各自的密钥")

@@ -124,7 +124,7 @@ var scenes = []scene{
 	},
 }
 
-// prepare makes the administrator, the account and the blocked keyword of the demo.
+// prepare makes the owner, the account and the blocked keyword of the demo.
 func prepare(ctx context.Context, service *app.App) error {
 	if err := service.SetUp(ctx, adminName, adminPassword); err != nil {
 		return err

@@ -27,7 +27,7 @@ var (
 	problemKeyGone = reason.New("account_token_key_gone", "the token was encrypted with a key that is gone: connect the account again or enter a new token", "加密该令牌的密钥已丢失：请重新连接账号或填写新令牌")
 	problemNoGrant = reason.New("account_token_not_renewed", "Bangumi does not renew the sign-in of this account any more: connect it again", "Bangumi 不再续期该账号的登录：请重新连接账号")
 	problemNoApp   = reason.New("account_token_no_app", "the sign-in of this account cannot be renewed: set catalog.oauth_client_id and catalog.oauth_client_secret to those of your application on Bangumi", "无法续期该账号的登录：请把 catalog.oauth_client_id 和 catalog.oauth_client_secret 设为你在 Bangumi 创建的应用的值")
-	problemRefused = reason.New("account_token_refused", "Bangumi refuses the token, because it has expired or was revoked: connect the account again or enter a new token", "Bangumi 拒绝了令牌，因为它已过期或被撤销：请重新连接账号或填写新令牌")
+	problemRefused = reason.New("account_token_refused", "Bangumi refuses the token: it is mistyped, has expired or was revoked. Connect the account again or enter a new token", "Bangumi 拒绝了令牌：令牌填错、已过期或被撤销。请重新连接账号或填写新令牌")
 	opToken        = reason.New("account_token_read", "read the token of an account", "读取账号的令牌")
 	opRenew        = reason.New("account_renew", "renew the sign-in", "续期登录")
 )

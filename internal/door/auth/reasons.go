@@ -19,19 +19,19 @@ var (
 	ErrTwoFactorOff = reason.New("two_factor_off", "two-factor sign-in is not on", "尚未启用两步验证").For(reason.Conflict)
 	// ErrNoEnrolment is returned by ConfirmTwoFactor when nothing is being set up, or no longer.
 	ErrNoEnrolment = reason.New("two_factor_not_begun", "this was not started, or too long ago: start again", "尚未开始或已过期：请重新开始").For(reason.Conflict)
-	// ErrNoAdmin is returned by Enter while there is no administrator.
-	ErrNoAdmin = reason.New("no_admin", "there is no administrator yet: open the setup link that Watchmark printed when it started",
-		"还没有管理员：请打开 Watchmark 启动时输出的初始化链接").For(reason.Conflict)
+	// ErrNoAdmin is returned by Enter while there is no owner.
+	ErrNoAdmin = reason.New("no_admin", "there is no owner yet: open the setup link that Watchmark printed when it started",
+		"还没有所有者：请打开 Watchmark 启动时输出的初始化链接").For(reason.Conflict)
 	// ErrBadSetupToken is returned by Setup when the token is not the one of this process.
 	ErrBadSetupToken = reason.New("setup_link_wrong", "this setup link is not valid: open the one that Watchmark printed when it last started",
 		"初始化链接无效：请打开 Watchmark 最近一次启动时输出的链接").For(reason.Unauthorized)
-	// ErrSetupDone is returned when there is an administrator already.
-	ErrSetupDone = reason.New("setup_done", "there is an administrator already: sign in instead", "已有管理员：请直接登录").For(reason.Conflict)
+	// ErrSetupDone is returned when there is an owner already.
+	ErrSetupDone = reason.New("setup_done", "there is an owner already: sign in instead", "已有所有者：请直接登录").For(reason.Conflict)
 	// ErrUnknownAdmin is returned by SetPassword when nobody has the name; the reason around it says what to do.
-	ErrUnknownAdmin = reason.New("admin_unknown", "there is no administrator with this name", "没有这个名字的管理员")
+	ErrUnknownAdmin = reason.New("admin_unknown", "there is no owner with this name", "没有这个名字的所有者")
 	adminMissing    = reason.New("admin_missing", "{cause}: there is none yet; start Watchmark and open the setup link that it prints",
-		"{cause}：还没有管理员；请启动 Watchmark 并打开它输出的初始化链接")
-	adminNamed = reason.New("admin_named", "{cause}: the name of the administrator is {name:q}", "{cause}：管理员的名字是{name:q}")
+		"{cause}：还没有所有者；请启动 Watchmark 并打开它输出的初始化链接")
+	adminNamed = reason.New("admin_named", "{cause}: the name of the owner is {name:q}", "{cause}：所有者的名字是{name:q}")
 	// ErrPersonNotFound is returned when nobody has the id.
 	ErrPersonNotFound = reason.New("person_not_found", "there is no such person", "没有这个人").For(reason.NotFound)
 	// ErrNameTaken is returned when somebody else has the name.

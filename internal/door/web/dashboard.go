@@ -86,6 +86,7 @@ type dashboardPage struct {
 	Catalog catalog.Reachability
 	Queue   int
 
+	// HasAccount is set when the first account can be written to.
 	HasAccount bool
 	HasEvent   bool
 	HasSuccess bool
@@ -120,7 +121,7 @@ func (g Dashboard) show(r *request) (content, error) {
 	polled = slices.DeleteFunc(polled, func(p polledSource) bool { return !p.Enabled })
 	page := dashboardPage{
 		Latest: latest(newest), Today: todayTiles("/records", activity.Today), Figures: figuresOf(activity.Days), Catalog: g.Reachability(),
-		HasAccount: len(accounts) > 0, HasEvent: len(newest) > 0,
+		HasAccount: len(accounts) > 0 && healthOf(accounts[0], now) < expired, HasEvent: len(newest) > 0,
 		HasSuccess: slices.ContainsFunc(newest, func(r record.Record) bool { return r.Status == record.Success }),
 	}
 	tasks, err := g.Queue.Counts(ctx)

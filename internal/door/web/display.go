@@ -102,6 +102,7 @@ func sourceDisplay(status int) display {
 type health int
 
 const (
+	// From expired on, nothing can be marked.
 	healthy health = iota
 	unchecked
 	expiring

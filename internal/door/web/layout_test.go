@@ -195,7 +195,7 @@ func TestAccountsBeginWithTheTokenWhereNothingElseIsSetUp(t *testing.T) {
 				g.set(t, "catalog", "oauth_client_id", "")
 			}
 			body := g.get(t, g.client(t, true), "/people", "en").body
-			form, other := strings.Index(body, `id="username-new"`), strings.Index(body, "catalog.oauth_client_id")
+			form, other := strings.Index(body, `id="username-new"`), strings.Index(body, `/docs/accounts#add-an-account`)
 			open := strings.Contains(body, `id="by-token" open`)
 			if open == ready || form < 0 || (other < 0) != ready || !ready && other < form {
 				t.Errorf("the form stands at %d, open %v, what is to be set at %d", form, open, other)

@@ -11,7 +11,7 @@ import (
 
 // SignIn are the pages for people who are not signed in.
 type SignIn struct {
-	// NeedsSetup reports that no administrator exists yet.
+	// NeedsSetup reports that there is no owner yet.
 	NeedsSetup func(context.Context) (bool, error)
 	Provider   func(context.Context) (oidc.Status, error) // of OpenID Connect
 	// ByGroup reports that groups of the provider make people.
@@ -103,10 +103,10 @@ func (g SignIn) login(r *request) (content, error) {
 
 type setupPage struct {
 	Token string
-	Done  bool // an administrator exists already
+	Done  bool // there is an owner already
 }
 
-// setup is the page of the one-time link that creates the administrator.
+// setup is the page of the one-time link that creates the owner.
 func (g SignIn) setup(r *request) (content, error) {
 	needs, err := g.NeedsSetup(r.Context())
 	token := r.URL.Query().Get("token")

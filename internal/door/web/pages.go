@@ -110,7 +110,7 @@ func (g Groups) doors() []door {
 			{Path: "/sources/tracker", Doc: "sources/trakt", Title: "tracker.title", template: "tracker", show: g.Sources.tracker, scripts: []string{"sources", "tracker"}},
 			{Path: "/sources/import", Doc: "sources/import", Title: "import.title", template: "import", show: g.Sources.importHistory, scripts: []string{"sources", "import"}},
 		}},
-		{Key: "accounts.title", Icon: "users", Pages: []page{
+		{Key: "people.title", Icon: "users", Pages: []page{
 			{Path: "/people", Doc: "accounts", Title: "accounts.title", template: "accounts", show: g.Accounts.list, Tab: true},
 			{Path: householdPath, Doc: "access#people-of-the-household", Title: "household.title", template: "household", show: g.Household.list, Tab: true},
 			{Path: assignPath, Doc: "accounts#whose-list-is-marked", template: "assign", show: g.Accounts.assign},

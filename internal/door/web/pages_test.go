@@ -215,11 +215,11 @@ func TestSignedOut(t *testing.T) {
 func TestSetup(t *testing.T) {
 	g := newRig(t, beforeSetup)
 	out := g.client(t, false)
-	mustContain(t, g.get(t, out, "/login", "en").body, "There is no administrator yet")
+	mustContain(t, g.get(t, out, "/login", "en").body, "Nobody owns this service yet")
 	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, `name="token" value="abc"`, "/api/setup")
 	mustContain(t, g.get(t, out, "/setup", "en").body, "Open the whole setup link")
 	g.needs = false
-	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, "There is an administrator already.")
+	mustContain(t, g.get(t, out, "/setup?token=abc", "en").body, "The service has an owner already.")
 }
 
 func TestWhatNeedsNoSignIn(t *testing.T) {

@@ -123,10 +123,10 @@ func authSection(s *Auth) section {
 				zh:   "对应的 Client Secret。公开客户端（public client）留空。"},
 			{name: "oidc_allowed", at: &s.OIDCAllowed, standard: []string{}, check: checkPerson,
 				label: "Who may sign in with it", labelZH: "允许登录的用户",
-				help: "Accounts of the provider that sign in as the administrator: a user ID (sub) or an e-mail address, " +
+				help: "Accounts of the provider that sign in as the owner: a user ID (sub) or an e-mail address, " +
 					"which counts only when the provider says that it is verified. Empty lets nobody in. " +
 					"Settings → Access shows the account that tried last.",
-				zh: "可通过登录服务以管理员身份登录的用户：填写用户 ID（sub）或邮箱地址；邮箱只有在登录服务声明已验证时才有效。留空则不允许任何人。“设置 → 访问权限”会显示最近一次尝试登录的账号。"},
+				zh: "可通过登录服务以所有者身份登录的用户：填写用户 ID（sub）或邮箱地址；邮箱只有在登录服务声明已验证时才有效。留空则不允许任何人。“设置 → 访问权限”会显示最近一次尝试登录的账号。"},
 			{name: "oidc_owner_group", at: &s.OIDCOwnerGroup, standard: "", check: optional(checkGroup), advanced: true,
 				label: "Group of the owner", labelZH: "所有者所在的组",
 				help: "Group of the provider whose account signs in as the owner. There is one owner: the first account of the group that signs in.",

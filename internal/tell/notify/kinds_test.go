@@ -154,6 +154,8 @@ func TestWords(t *testing.T) {
 		"lines and placeholders in a title": {notify.Entry{Kind: notify.Marked, Account: "{who}", Facts: map[string]string{"title": "a\r\nb\t{what} \u0007· c"}},
 			"a b {what} · c marked · {who}", "《a b {what} · c》 已标记 · {who}"},
 		"of the whole service": {notify.Entry{Kind: notify.CatalogBack, Facts: map[string]string{"duration": "2 h"}}, "Bangumi can be reached again", "Bangumi 已恢复连接"},
+		"a job of the service": {notify.Entry{Kind: notify.JobFailed, Facts: map[string]string{"job_name": "backup"}}, "Job failed · Backup", "定时任务失败 · 备份"},
+		"a summary":            {notify.Entry{Kind: notify.JobFailed, Facts: map[string]string{"job_name": "Weekly"}}, "Job failed · Weekly", "定时任务失败 · Weekly"},
 		"a kind of before":     {notify.Entry{Kind: "old_kind"}, "old kind", "old kind"},
 	} {
 		t.Run(name, func(t *testing.T) {

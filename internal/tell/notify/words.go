@@ -19,6 +19,14 @@ const (
 	lineMark = "\n"
 )
 
+// jobNames are what people call the jobs of the service that can fail. A summary has the name that was given to it.
+var jobNames = map[string]bilingual.Text{
+	"backup":          {English: "Backup", Chinese: "备份"},
+	"dataset_refresh": {English: "Update of the ID table", Chinese: "更新 ID 对照表"},
+	"nas_scan":        {English: "Reading the media library of the NAS", Chinese: "读取 NAS 影视库"},
+	"snapshots":       {English: "Snapshots of all lists", Chinese: "全部列表快照"},
+}
+
 // Words are the standard title, one line, and text of an entry.
 func (e Entry) Words(l bilingual.Language) (title, text string) { return e.words(l, e.facts(l)) }
 
@@ -38,6 +46,9 @@ func (e Entry) facts(l bilingual.Language) map[string]string {
 	facts["user_name"], facts["user"] = user, user
 	facts["account"] = e.Account
 	facts["who"] = cmp.Or(e.Account, user)
+	if name, ok := jobNames[facts["job_name"]]; ok && e.Kind == JobFailed {
+		facts["job_name"] = name.In(l)
+	}
 	facts["what"] = what(l, facts)
 	facts["anime"] = facts["title"]
 	if !e.Reason.IsZero() {
