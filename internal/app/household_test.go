@@ -3,8 +3,11 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,4 +121,73 @@ func TestWhatWasWatchedBeforeTheAccountIsMarked(t *testing.T) {
 	if got := mira.want(http.MethodGet, "/api/records", "", http.StatusOK); !strings.Contains(got.body, "灯塔守望者") {
 		t.Errorf("mira lists %s", got.body)
 	}
+}
+
+// Two people answer the same question, each for themselves. The owner reads who answered what, and undoes the answer of one on the page: that
+// one's mark is taken back, and that one is asked again; the other's stays.
+func TestTheOwnerUndoesTheAnswerOfAPerson(t *testing.T) {
+	t.Parallel()
+	s := startEmpty(t)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	mira, alex := s.joins("mira", miraToken), s.joins("alex", alexToken)
+	var records []int64
+	for _, user := range []string{"mira", "alex"} {
+		records = append(records, s.custom(fmt.Sprintf(`{"title":"Moonshade Teahouse","season":1,"episode":1,"user_name":%q}`, user)))
+	}
+	s.become(records, "review")
+	question := s.questions()[0].ID
+	path := fmt.Sprintf("/api/pending-candidates/%d", question)
+	for _, m := range []member{mira, alex} {
+		m.want(http.MethodPost, path+"/confirm", `{"subject_id":900014}`, http.StatusAccepted)
+	}
+	s.become(records, "success")
+	if marked := s.marked(); len(marked) != 2 {
+		t.Fatalf("marked are %v", marked)
+	}
+	buttons := func(page answer) (urls []string) {
+		t.Helper()
+		for _, found := range regexp.MustCompile(`data-url="(/api/pending-candidates/\d+/undo\?person_id=\d+)"\s+data-done="[^"]+"\s+data-confirm="[^"]+"`).FindAllStringSubmatch(page.body, -1) {
+			urls = append(urls, found[1])
+		}
+		slices.Sort(urls)
+		return urls
+	}
+	undo := func(m member) string { return fmt.Sprintf("%s/undo?person_id=%d", path, m.id) }
+	if got, want := buttons(s.get("/review")), []string{undo(mira), undo(alex)}; !slices.Equal(got, want) {
+		t.Fatalf("the owner undoes %v, not %v", got, want)
+	}
+	answers := func(ask func(path string) answer, person int64) string {
+		return ask(fmt.Sprintf("/api/pending-candidates?status=confirmed&person_id=%d", person)).body
+	}
+	byMira := func(path string) answer { return mira.want(http.MethodGet, path, "", http.StatusOK) }
+	if got := answers(s.get, mira.id); !strings.Contains(got, `"subject_id":900014`) {
+		t.Errorf("the owner reads of the answers of mira %s", got)
+	}
+	if got := answers(s.get, 0); strings.Contains(got, `"subject_id":900014`) {
+		t.Errorf("as answers for all the owner reads %s", got)
+	}
+
+	// Whomever a person names, it is their own answer.
+	if answers(byMira, alex.id) != answers(byMira, mira.id) || len(buttons(byMira("/review"))) != 0 || strings.Contains(byMira("/review").body, "alex") {
+		t.Error("mira reads what alex answered")
+	}
+
+	s.api(http.MethodPost, buttons(s.get("/review"))[0], "", http.StatusAccepted, nil)
+	s.become(records[:1], "review")
+	marked := s.marked()
+	if len(marked) != 1 || !strings.HasPrefix(slices.Collect(maps.Keys(marked))[0], "alex/") {
+		t.Errorf("marked are %v", marked)
+	}
+	if got := buttons(s.get("/review")); !slices.Equal(got, []string{undo(alex)}) {
+		t.Errorf("the owner still undoes %v", got)
+	}
+	if got := byMira("/api/pending-candidates").body; !strings.Contains(got, fmt.Sprintf(`"id":%d`, question)) {
+		t.Errorf("mira is not asked again: %s", got)
+	}
+	if r := s.settled(records[1]); r.Status != "success" {
+		t.Errorf("the record of alex is %s", r.Status)
+	}
+	mira.want(http.MethodPost, undo(alex), "", http.StatusConflict)
 }

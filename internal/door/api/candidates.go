@@ -79,12 +79,13 @@ func (c Candidates) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/pending-candidates", OperationID: "list-pending-candidates", Tags: []string{tag},
 		Summary:     "List the titles that wait for a person",
-		Description: "A title and season that was matched too weakly to mark is one question, however many records wait for it; of specials (season 0) each number is one. Newest first. A pending question that no record waits for any more is not listed. A person sees what records of theirs wait for, and these alone; the owner sees all, and whose records wait.",
+		Description: "A title and season that was matched too weakly to mark is one question, however many records wait for it; of specials (season 0) each number is one. Newest first. A pending question that no record waits for any more is not listed. A person sees what records of theirs wait for, and these alone; the owner sees all, and whose records wait, or with person_id what that person sees and answered.",
 	}, func(ctx context.Context, in *struct {
 		PageQuery
 		Status string `query:"status" enum:"pending,confirmed,rejected" default:"pending" doc:"Questions in this state."`
+		Person int64  `query:"person_id" minimum:"0" doc:"Of the owner: the person whose questions and answers these are; 0 is everybody's questions, with the answers that hold for all. A person always gets their own."`
 	}) (*JSON[Page[review.Question]], error) {
-		questions, next, err := c.Store.List(ctx, review.Filter{Statuses: []review.Status{review.Status(in.Status)}, Before: in.seen, Limit: in.Limit})
+		questions, next, err := c.Store.List(ctx, review.Filter{Person: in.Person, Statuses: []review.Status{review.Status(in.Status)}, Before: in.seen, Limit: in.Limit})
 		return answer(Page[review.Question]{questions, cursorOf(next)}, err)
 	})
 	register(s, huma.Operation{

@@ -313,6 +313,49 @@ func (g *rig) waiting(t *testing.T, own, other account.Account) (records, mappin
 	return records, mappings, question
 }
 
+// given has a person answer a question of their own.
+func (g *rig) given(t *testing.T, person int64, of account.Account, title string) {
+	t.Helper()
+	e := episode(watch.Plex, of.Username, title, "", 1, 3, "")
+	id := g.insert(t, e, time.Now())
+	var question int64
+	g.write(t, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := review.AskTx(ctx, tx, record.Work{Record: record.Record{ID: id, UpdatedAt: time.Now()}, Event: e}, person, reviewTrace()); err != nil {
+			return err
+		}
+		if err := tx.QueryRowContext(ctx, `SELECT question_id FROM records WHERE id = ?`, id).Scan(&question); err != nil {
+			return err
+		}
+		return record.SettleTx(ctx, tx, record.Outcome{RecordID: id, AccountID: of.ID, AccountName: of.Username, Status: record.Review, Trace: encode(t, reviewTrace())})
+	})
+	if _, err := g.questions.Confirm(scope.In(t.Context(), scope.Of(person)), question, 0, review.Choice{SubjectID: 265, Name: "灯塔守望者"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The owner sees what each person answered, and undoes it there; a person sees no answer of another.
+func TestTheOwnerSeesTheAnswersOfPeople(t *testing.T) {
+	g := newRig(t)
+	own, other := g.asPerson(t)
+	g.given(t, personOfRig, own, "灯塔守望者 II")
+	g.given(t, 3, other, "灯塔守望者 III")
+	in := g.client(t, true)
+	for _, lang := range []string{"en", "zh-CN"} {
+		if page := g.get(t, in, "/review", lang); strings.Contains(page.body, "alex") || strings.Contains(page.body, "灯塔守望者 III") || strings.Contains(page.body, "person_id=") || !strings.Contains(page.body, "灯塔守望者 II") {
+			t.Errorf("a person sees %s", page.body)
+		}
+	}
+	g.role = auth.RoleOwner
+	for lang, confirm := range map[string]string{"en": "Undo the answer of alex to “灯塔守望者 III”?", "zh-CN": "撤销 alex 对“灯塔守望者 III”的答复？"} {
+		page := g.get(t, in, "/review", lang)
+		for _, text := range []string{confirm, "/undo?person_id=3", fmt.Sprintf("/undo?person_id=%d", personOfRig), "<bdi>mira</bdi>"} {
+			if !strings.Contains(page.body, text) {
+				t.Errorf("the owner's page lacks %s", text)
+			}
+		}
+	}
+}
+
 func TestAPersonAnswersAndMapsOnTheSamePages(t *testing.T) {
 	g := newRig(t)
 	own, other := g.asPerson(t)

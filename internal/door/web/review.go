@@ -24,7 +24,15 @@ type reviewPage struct {
 	Cards []questionCard
 	// Decided are earlier answers, the newest first.
 	Decided []review.Question
+	// Given are answers that people gave for themselves, the newest first, for the owner.
+	Given []givenAnswer
 	pager
+}
+
+// givenAnswer is the answer of a person.
+type givenAnswer struct {
+	review.Question
+	Person string
 }
 
 // questionCard is a question with its candidates.
@@ -76,14 +84,24 @@ func (g Review) list(r *request) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
+	given, err := g.Questions.OfPeople(ctx, decidedShown)
+	if err != nil {
+		return content{}, err
+	}
 	page := reviewPage{pager: pagerOf("/review", map[string]string{}, before, next)}
 	var people []int64
 	for _, q := range open {
 		people = append(people, q.People...)
 	}
+	for _, q := range given {
+		people = append(people, q.AnsweredBy)
+	}
 	names, err := g.Names(ctx, people)
 	if err != nil {
 		return content{}, err
+	}
+	for _, q := range given {
+		page.Given = append(page.Given, givenAnswer{q, names[q.AnsweredBy]})
 	}
 	for _, q := range append(open, recent...) {
 		if q.ID >= next {

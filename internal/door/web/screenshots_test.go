@@ -124,6 +124,8 @@ func shots(t *testing.T) []shot {
 	records, _, _ := person.waiting(t, hers, his)
 	someone, another := household.asOwner(t)
 	_, theirs, _ := household.waiting(t, someone, another)
+	household.given(t, personOfRig, someone, "灯塔守望者 II")
+	household.given(t, 3, another, "A very long title of the lighthouse keeper, who keeps a very long watch beside a very wide sea")
 	told, alone := newRig(t), newRig(t)
 	ownNotice, ownChannel, ownRule := told.ownMessages(t)
 	alone.asPerson(t)
@@ -185,6 +187,7 @@ func shots(t *testing.T) []shot {
 		{"person-record", person, fmt.Sprintf("/records/%d", records[0]), true, ""},
 		{"person-titles", person, "/titles", true, ""},
 		{"review-people", household, "/review", true, ""},
+		{"review-people-undo", household, "/review", true, "[data-url*='person_id=3'] button"},
 		{"titles-people", household, "/titles", true, ""},
 		{"mapping-person", household, fmt.Sprintf("/titles/%d", theirs[1]), true, ""},
 		{"records", full, "/records", true, ""},

@@ -19,8 +19,8 @@ import (
 // answer; what they do not see has no status.
 type side struct {
 	person int64 // 0 is the owner
-	// from are the tables; status, decision, shown and updated are what becomes of the question there.
-	from, status, decision, shown, updated string
+	// from are the tables; status, decision, shown, by and updated are what becomes of the question there.
+	from, status, decision, shown, by, updated string
 	// fromArgs and statusArgs are their arguments.
 	fromArgs, statusArgs []any
 }
@@ -29,18 +29,22 @@ type side struct {
 func sideOf(ctx context.Context) side {
 	s := scope.From(ctx)
 	if s.Whole() {
-		return side{from: `pending_candidates q`, status: `q.status`, decision: `q.decision`, shown: `''`, updated: `q.updated_at`}
+		return side{from: `pending_candidates q`, status: `q.status`, decision: `q.decision`, shown: `''`, by: `0`, updated: `q.updated_at`}
 	}
 	waits, args := record.IsAwaitedIn(ctx, "q.id")
 	return side{
 		person: s.Person(),
 		from:   `pending_candidates q LEFT JOIN person_answers p ON p.question_id = q.id AND p.person_id = ?`, fromArgs: []any{s.Person()},
 		status:   `COALESCE(p.status, CASE WHEN q.status IN ('pending', 'deferred') AND ` + waits + ` THEN 'pending' ELSE '' END)`,
-		decision: `COALESCE(p.decision, '')`, shown: `COALESCE(p.question, '')`, updated: `COALESCE(p.updated_at, q.updated_at)`, statusArgs: args,
+		decision: `COALESCE(p.decision, '')`, shown: `COALESCE(p.question, '')`, by: `COALESCE(p.person_id, 0)`, updated: `COALESCE(p.updated_at, q.updated_at)`, statusArgs: args,
 	}
 }
 
-// query are the questions of a side that an SQL condition and what follows it selects. In these, status and updated are columns.
+// ofPeople is the side of the owner that has what each person answered, as that one was shown it.
+var ofPeople = side{from: `person_answers p JOIN pending_candidates q ON q.id = p.question_id`,
+	status: `p.status`, decision: `p.decision`, shown: `p.question`, by: `p.person_id`, updated: `p.updated_at`}
+
+// query are the questions of a side that an SQL condition and what follows it selects. In these, status, answered_by and updated are columns.
 func (s side) query(ctx context.Context, from db.Querier, which string, args ...any) (questions []Question, decisions []decision, err error) {
 	questions = []Question{}
 	all := append(append(append([]any{}, s.statusArgs...), s.fromArgs...), args...)
@@ -49,7 +53,7 @@ func (s side) query(ctx context.Context, from db.Querier, which string, args ...
 		questions, decisions = append(questions, q), append(decisions, d)
 		return err
 	}, `SELECT * FROM (SELECT q.id, `+s.status+` AS status, q.title, q.original_title, q.season, q.media_type, q.episode, q.candidates, q.reason, `+s.decision+` AS decision, `+s.shown+` AS shown,
-		q.created_at, `+s.updated+` AS updated FROM `+s.from+`) AS q WHERE status <> '' AND `+which, all...)
+		`+s.by+` AS answered_by, q.created_at, `+s.updated+` AS updated FROM `+s.from+`) AS q WHERE status <> '' AND `+which, all...)
 	if err != nil || len(questions) == 0 {
 		return questions, decisions, err
 	}

@@ -74,9 +74,11 @@ type Question struct {
 	SubjectName   string            `json:"subject_name"`
 	EpisodeOffset int               `json:"episode_offset"`
 	// MappingID and BlockedID are what the answer wrote; 0 when it wrote none.
-	MappingID int64     `json:"mapping_id"`
-	BlockedID int64     `json:"blocked_id"`
-	CreatedAt time.Time `json:"created_at"`
+	MappingID int64 `json:"mapping_id"`
+	BlockedID int64 `json:"blocked_id"`
+	// AnsweredBy is the person whose answer it is; 0 is the one for all.
+	AnsweredBy int64     `json:"-"`
+	CreatedAt  time.Time `json:"created_at"`
 	// UpdatedAt is when it last was asked, answered or taken back.
 	UpdatedAt time.Time `json:"updated_at"`
 

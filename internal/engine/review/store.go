@@ -29,9 +29,9 @@ var awaited = record.IsAwaited("q.id")
 
 // scan reads a row of side.query.
 func scan(row db.Row) (q Question, d decision, err error) {
-	var created, updated int64
+	var by, created, updated int64
 	var candidates, decided, shown string
-	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &shown, &created, &updated); err != nil {
+	if err := row.Scan(&q.ID, &q.Status, &q.Title, &q.OriginalTitle, &q.Season, &q.MediaType, &q.Episode, &candidates, &q.Reason, &decided, &shown, &by, &created, &updated); err != nil {
 		return Question{}, decision{}, fmt.Errorf("read question: %w", err)
 	}
 	if err := json.Unmarshal([]byte(candidates), &q.Candidates); err != nil {
@@ -46,6 +46,7 @@ func scan(row db.Row) (q Question, d decision, err error) {
 		}
 		q.ID, q.Status, q.UpdatedAt = id, status, time.UnixMilli(updated)
 	}
+	q.AnsweredBy = by
 	if d, err = decisionOf(decided); err != nil {
 		return Question{}, decision{}, fmt.Errorf("question %d: %w", q.ID, err)
 	}
@@ -114,6 +115,8 @@ func (s *Store) Some(ctx context.Context, ids []int64) ([]Question, error) {
 
 // Filter selects questions for List.
 type Filter struct {
+	// Person is whom the owner looks over the shoulder of: questions and answers are as that one sees them. 0 is the owner's own side.
+	Person int64
 	// Statuses are the states wanted, one at least. Pending questions that no record waits for are left out.
 	Statuses []Status
 	// Since leaves out what was last changed before; zero does not.
@@ -145,6 +148,7 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 		where += ` AND updated >= ?`
 		args = append(args, f.Since.UnixMilli())
 	}
+	ctx = within(ctx, answering(ctx, f.Person))
 	order := `id DESC`
 	if f.Latest {
 		order = `updated DESC, id DESC`
@@ -160,6 +164,15 @@ func (s *Store) List(ctx context.Context, f Filter) (questions []Question, next 
 		}
 	}
 	return questions, next, nil
+}
+
+// OfPeople are the newest answers that people gave for themselves, for the owner: one that several answered is there for each.
+func (s *Store) OfPeople(ctx context.Context, limit int) ([]Question, error) {
+	if !scope.From(ctx).Whole() {
+		return nil, nil
+	}
+	questions, _, err := ofPeople.query(ctx, s.db.Read(), `status IN ('confirmed', 'rejected') ORDER BY updated DESC, id DESC, answered_by LIMIT ?`, limit)
+	return questions, err
 }
 
 // Open is how many questions wait for an answer.
