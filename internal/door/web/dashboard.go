@@ -82,6 +82,7 @@ type dashboardPage struct {
 	Latest  []recentTitle
 	Today   []tile
 	Figures figures
+	// Sources are the push sources that were heard, and the polled ones that are switched on.
 	Sources []sourceLine
 	Catalog catalog.Reachability
 	Queue   int
@@ -133,6 +134,7 @@ func (g Dashboard) show(r *request) (content, error) {
 		return content{}, err
 	}
 	page.Sources, err = g.Sources.lines(ctx, now, polled)
+	page.Sources = slices.DeleteFunc(page.Sources, func(l sourceLine) bool { return rank(l) == unheard && slices.Contains(source.Push, l.Source) })
 	slices.SortStableFunc(page.Sources, func(a, b sourceLine) int { return cmp.Compare(rank(a), rank(b)) })
 	return content{Data: page}, err
 }
@@ -313,6 +315,9 @@ func (g Sources) lines(ctx context.Context, now time.Time, polled []polledSource
 	return lines, nil
 }
 
+// unheard is the rank of a source without any event.
+const unheard = 2
+
 // rank sorts sources: those with a problem first, and those without any event last.
 func rank(l sourceLine) int {
 	switch {
@@ -321,7 +326,7 @@ func rank(l sourceLine) int {
 	case l.Seen != nil:
 		return 1
 	}
-	return 2
+	return unheard
 }
 
 // todayTiles are the counts of today, which lead to a list of records. Received and processing records are one tile.
