@@ -349,6 +349,7 @@ var operations = map[string]Rule{
 
 	// Webhooks
 	"get-custom-event-schema": everybody,
+	"get-kodi-addon":          everybody,
 	"get-webhook-key":         ownerOnly,
 	"list-webhook-log":        ownerOnly,
 	"rotate-webhook-key":      ownerOnly,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"watchmark/contrib"
 	"watchmark/internal/door/problem"
 	"watchmark/internal/source/custom"
 )
@@ -21,6 +22,7 @@ type published struct {
 
 var publishedFiles = []published{
 	{"/api/custom-event.schema.json", "get-custom-event-schema", "Get the JSON Schema of the custom webhook’s body", "application/schema+json", "", custom.Schema},
+	{"/api/kodi-addon.zip", "get-kodi-addon", "Download the add-on for Kodi", "application/zip", "service.watchmark.zip", contrib.KodiAddon},
 }
 
 // registerPublished serves the published files.

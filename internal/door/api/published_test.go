@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"watchmark/contrib"
 	"watchmark/internal/engine"
 )
 
@@ -25,6 +26,22 @@ func TestTheSchemaIsPublished(t *testing.T) {
 		t.Errorf("the schema is %s as %s: %v", schema.body, schema.header.Get("Content-Type"), err)
 	}
 	r.do("POST", "/api/custom-event.schema.json", nil).problem(405)
+}
+
+// A box with Kodi gets the add-on without a key: it has none yet.
+func TestTheAddonForKodiIsGivenOut(t *testing.T) {
+	r := newRig(t)
+	got := r.anonymous("GET", "/api/kodi-addon.zip", nil).want(200)
+	if addon := must(contrib.KodiAddon())(t); got.body != string(addon) {
+		t.Errorf("%d bytes are given out, not %d", len(got.body), len(addon))
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "application/zip", "Content-Disposition": `attachment; filename="service.watchmark.zip"`, "Content-Length": strconv.Itoa(len(got.body)),
+	} {
+		if said := got.header.Get(name); said != want {
+			t.Errorf("%s is %q", name, said)
+		}
+	}
 }
 
 // errorRows are rows of the table of errors: statuses, and codes.

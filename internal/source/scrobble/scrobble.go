@@ -31,18 +31,20 @@ const (
 // Adapter is the scrobble input as a source.
 var Adapter = payload.Adapter{
 	Source:   watch.Scrobble,
-	Name:     bilingual.Text{English: "Trakt players", Chinese: "Trakt 播放器"},
+	Name:     bilingual.Text{English: "Kodi, players", Chinese: "Kodi、播放器"},
 	Parse:    Parse,
 	ByAPIKey: true,
 	Guide: payload.Guide{
-		Document: "sources/scrobble",
-		Needs: bilingual.Text{English: "For players that tell Trakt what is played, and let you change the address of Trakt.",
-			Chinese: "适用于会上报给 Trakt、并且允许修改 Trakt 地址的播放器。"},
+		Document: "sources/kodi",
+		Needs: bilingual.Text{English: "For Kodi from version 19 on, and for players that tell Trakt what is played and let you change the address of Trakt.",
+			Chinese: "适用于 Kodi 19 及以上版本，以及会上报给 Trakt、并且允许修改 Trakt 地址的播放器。"},
 		Steps: []bilingual.Text{
 			{English: "Create an API key on “Settings → Access”; people find it on “My sign-in”. The key says whose watch it is, so each person needs a key of their own.",
 				Chinese: "在“设置 → 访问权限”创建 API 密钥；其他成员在“我的登录”创建。密钥决定记到谁的列表，所以每个人都要用自己的密钥。"},
-			{English: "In the player, enter the address above as the address of Trakt, and the key as the access token.",
-				Chinese: "在播放器里，把上面的地址填为 Trakt 地址，把密钥填为访问令牌（access token）。"},
+			{English: "**Kodi**: download the add-on, install it from the zip file, and enter the address above and the key in its settings. See /docs/sources/kodi.",
+				Chinese: "**Kodi**：下载插件，从 zip 文件安装，在插件设置里填写上面的地址和密钥。参见 /docs/sources/kodi。"},
+			{English: "**Another player**: enter the address above as the address of Trakt, and the key as the access token. See /docs/sources/scrobble.",
+				Chinese: "**其他播放器**：把上面的地址填为 Trakt 地址，把密钥填为访问令牌（access token）。参见 /docs/sources/scrobble。"},
 			{English: "Watch an episode to its end. It is listed below within seconds.", Chinese: "完整播放一集，几秒之内会出现在下面的列表中。"},
 		},
 		Note: bilingual.Text{English: "A stop from 80 % on counts as watched. Start and pause mark nothing.",
