@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -230,5 +232,119 @@ func TestTheKeyOfAnOwnerWithSeveralAccounts(t *testing.T) {
 	}
 	if marked := s.marked(); len(marked) != 1 || !marked["mira/90000201"] {
 		t.Errorf("marked are %v", marked)
+	}
+}
+
+// The payloads that the parser is held to (internal/source/testdata/scrobble) go all the way: what its golden file calls an event is one
+// record, and what it does not is none. Only what they name is marked.
+func TestPayloadsOfPlayersComeToAMark(t *testing.T) {
+	t.Parallel()
+	s := startEmpty(t)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	key := s.joins("mira", miraToken).keyOf()
+	files, err := filepath.Glob("../source/testdata/scrobble/*.json")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d payloads: %v", len(files), err)
+	}
+	records := map[string]int64{}
+	for n, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
+		var golden struct {
+			Events     []json.RawMessage
+			BadRequest *json.RawMessage
+		}
+		var body map[string]any
+		for path, into := range map[string]any{file: &body, file + ".golden": &golden} {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(text, into); err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+		}
+		// Each is a play of its own: an evening apart, most recent last.
+		body["watched_at"] = time.Now().Add(time.Duration(n-len(files)) * 24 * time.Hour).UTC().Format(time.RFC3339)
+		text, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.scrobble(key, "stop", string(text))
+		var told scrobbleView
+		if err := json.Unmarshal([]byte(got.body), &told); err != nil {
+			t.Fatalf("%s: %s", name, got.body)
+		}
+		switch {
+		case golden.BadRequest != nil && got.status == http.StatusBadRequest:
+		case golden.BadRequest == nil && got.status == http.StatusCreated && (told.ID != 0) == (len(golden.Events) > 0):
+			if told.ID != 0 {
+				records[name] = told.ID
+			}
+		default:
+			t.Errorf("%s is answered %d: %s", name, got.status, got.body)
+		}
+	}
+	for name, id := range records {
+		r := s.settled(id)
+		want := "success"
+		switch name {
+		case "special", "number_abs": // a number alone is not sure
+			want = "review"
+		case "film", "ids_of_the_catalog": // titles and ids that the catalog of the test does not have
+			want = "error"
+		}
+		if r.Status != want || r.AccountName != "mira" {
+			t.Errorf("%s is %+v", name, r)
+		}
+	}
+	if n := s.recordCount(); n != len(records) {
+		t.Errorf("there are %d records, not %d", n, len(records))
+	}
+	if marked := s.marked(); len(marked) != 1 || !marked["mira/90000207"] {
+		t.Errorf("marked are %v", marked)
+	}
+}
+
+// A key is its person's: a body cannot name another one, and the key is worth nothing once the person is a guest or gone.
+func TestTheKeyOfAPlayerIsOfOnePerson(t *testing.T) {
+	t.Parallel()
+	s := startEmpty(t)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	mira, alex := s.joins("mira", miraToken), s.joins("alex", alexToken)
+	key, other := mira.keyOf(), alex.keyOf()
+	named := strings.Replace(stopped(houseShow, 2, 1, 99), `{"show"`, `{"user_name":"alex","person_id":0,"account":"alex","user":{"username":"alex"},"show"`, 1)
+	got := s.scrobble(key, "stop", named)
+	var told scrobbleView
+	if err := json.Unmarshal([]byte(got.body), &told); err != nil || got.status != http.StatusCreated {
+		t.Fatalf("answered %d: %s", got.status, got.body)
+	}
+	if r := s.settled(told.ID); r.Status != "success" || r.AccountName != "mira" || r.UserName != "mira" {
+		t.Errorf("the record is %+v", r)
+	}
+	refused := func(key, what string) {
+		t.Helper()
+		for _, action := range []string{"start", "pause", "stop"} {
+			if got := s.scrobble(key, action, stopped(houseShow, 2, 3, 99)); got.status != http.StatusUnauthorized {
+				t.Errorf("the key %s is answered %d to %s: %s", what, got.status, action, got.body)
+			}
+		}
+	}
+	var keys struct{ Items []struct{ ID int64 } }
+	if err := json.Unmarshal([]byte(mira.want(http.MethodGet, "/api/api-keys", "", http.StatusOK).body), &keys); err != nil || len(keys.Items) != 1 {
+		t.Fatalf("mira has the keys %v: %v", keys, err)
+	}
+	mira.want(http.MethodDelete, fmt.Sprintf("/api/api-keys/%d", keys.Items[0].ID), "", http.StatusNoContent)
+	refused(key, "that was deleted")
+	key = mira.keyOf()
+	s.api(http.MethodPatch, fmt.Sprintf("/api/people/%d", mira.id), `{"role":"guest"}`, http.StatusOK, nil)
+	refused(key, "of a guest")
+	s.api(http.MethodDelete, fmt.Sprintf("/api/people/%d", alex.id), "", http.StatusNoContent, nil)
+	refused(other, "of nobody")
+	if marked, n := s.marked(), s.recordCount(); len(marked) != 1 || !marked["mira/90000201"] || n > 1 {
+		t.Errorf("marked are %v, in %d records", marked, n)
 	}
 }
