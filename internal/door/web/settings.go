@@ -111,7 +111,7 @@ func bound(b *float64) string {
 var sectionIcons = map[string]string{
 	"server": "server", "auth": "shield-check", "network": "globe", "catalog": "bookmark-check", "sync": "circle-check", "matching": "target",
 	"catalog_archive": "database", "catalog_replay": "hourglass", "nas": "hard-drive", "snapshot": "history", "device": "tv", "tracker": "history",
-	"notification": "send", "llm": "sparkles", "backup": "hard-drive", "log": "scroll-text",
+	"notification": "send", "llm": "sparkles", "backup": "hard-drive", "log": "scroll-text", "database": "database", "watcher": "plug", "idmap": "list-checks",
 }
 
 // runsShown is how many of the next runs of a schedule a page shows.
