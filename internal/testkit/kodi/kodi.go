@@ -297,3 +297,17 @@ func (b *Box) Unsent() []json.RawMessage {
 	}
 	return stops
 }
+
+// Sent waits until the add-on keeps no stop any more.
+func (b *Box) Sent() {
+	b.t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for late := time.After(time.Minute); len(b.Unsent()) > 0; {
+		select {
+		case <-look.C:
+		case <-late:
+			b.t.Fatalf("%d stops are kept:\n%s", len(b.Unsent()), b.Said())
+		}
+	}
+}
