@@ -35,7 +35,7 @@ type Job struct {
 	// AtStart has it run so long after each start of the service, too; nil does not.
 	AtStart *time.Duration
 	// Look is called at each look, which comes every minute and when settings change. It reports whether the job is due now, whatever its plan
-	// says.
+	// says; it rests for five seconds after a run, which may have been unable to do what is due.
 	Look func(ctx context.Context) (due bool, err error)
 	// Last is when the job ran last, for one whose row knows no run; zero is not known.
 	Last func(ctx context.Context) (time.Time, error)

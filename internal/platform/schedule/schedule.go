@@ -35,6 +35,8 @@ const (
 	lookEvery = time.Minute
 	// spread is within how long after their plan replicas run what each runs for itself.
 	spread = 10 * time.Minute
+	// rest is how long a job that Look says is due rests after a run: one that could not do what is due would run without end.
+	rest = 5 * time.Second
 	// hurried is by how much less they are spread when somebody waits for it.
 	hurried = 10
 )
@@ -203,7 +205,10 @@ func (r *Registry) planned(ctx context.Context, j Job, now, soon time.Time) (row
 	}
 	plan, name := r.planOf(j), r.rowOf(j)
 	bring := func(r row) row {
-		after := r.since(last, now).plan(plan, now)
+		after, soon := r.since(last, now).plan(plan, now), soon
+		if rested := r.Ended.Add(rest); !soon.IsZero() && !r.Ended.After(now) && rested.After(soon) {
+			soon = rested
+		}
 		if !soon.IsZero() && !after.Next.IsZero() && after.Next.After(soon) {
 			after.Next, after.Retry = soon, 0
 		}

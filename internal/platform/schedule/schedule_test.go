@@ -444,6 +444,27 @@ func TestOtherWorkHoldsTheJob(t *testing.T) {
 }
 
 // A job may be due for what it sees, and runs when settings that change its plan say so.
+// A job that cannot do what is due by its look is tried again in a while, not without end; one that asks for less, sooner.
+func TestAJobThatStaysDueRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fails, asks counted
+		due := func(context.Context) (bool, error) { return true, nil }
+		p := open(t, dbtest.Folder(t))
+		defer p.stop()
+		p.Add(schedule.Job{Name: "fails", Plan: every(time.Hour), Look: due, Run: fails.run(func(context.Context, *schedule.Run) error { return errors.New("it is away") })},
+			schedule.Job{Name: "asks", Plan: every(time.Hour), Look: due, Run: asks.run(func(_ context.Context, run *schedule.Run) error { run.Again(time.Second); return nil })})
+		p.run()
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if n := fails.runs.Load(); n != 12 {
+			t.Errorf("in a minute it is tried %d times", n)
+		}
+		if n := asks.runs.Load(); n != 60 {
+			t.Errorf("in a minute it runs %d times by its own word", n)
+		}
+	})
+}
+
 func TestLooksAndSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c counted
