@@ -210,7 +210,7 @@ func (a *App) buildEngine() {
 	})
 	settling.Stop()
 	a.engine = engine.New(engine.Config{
-		DB: a.db, Records: a.Records, Replica: a.self, Entries: a.entries, Ask: review.AskTx, Word: word.AskTx, Accounts: a.Accounts, People: a.Auth, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
+		DB: a.db, Records: a.Records, Replica: a.self, Entries: a.entries, Ask: review.AskTx, Word: word.AskTx, NoWord: word.CloseTx, Accounts: a.Accounts, People: a.Auth, Matcher: matcher, Lists: a.clients, View: func(by account.Account) match.Viewer { return a.clients.View(by) }, Log: a.log,
 		Fresh: func(ctx context.Context) error {
 			if a.db.Alone() {
 				return nil

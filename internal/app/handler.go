@@ -102,7 +102,7 @@ func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resourc
 		stats,
 		api.Tasks{Registry: a.tasks, Engine: a.engine},
 		api.Jobs{Registry: a.jobs},
-		api.Queue{Queue: a.queue, Scheduler: a.replay, Settings: a.Settings, Reachability: a.catalog.Reachability, Probe: a.clients.Probe},
+		api.Queue{Queue: a.queue, Scheduler: a.replay, Settings: a.Settings, Reachability: a.catalog.Reachability, Probe: a.clients.Probe, CloseNews: a.engine.CloseNews},
 		people,
 		api.Accounts{Store: a.Accounts, People: a.Auth, Client: a.clients, Engine: a.engine, Notices: a.Notices, Words: a.words, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
 		api.Archive{Archive: a.Archive, Importer: a.Archiver, Tasks: a.tasks},

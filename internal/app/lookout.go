@@ -249,6 +249,9 @@ func (a *App) lookAtArchive(ctx context.Context) error {
 	if s.LastRun.IsZero() || s.ImportInProgress {
 		return nil
 	}
+	if !s.Enabled && s.LastOutcome == archive.Failed {
+		return a.tell(ctx, a.here("archive"), "", notify.Notice{Kind: notify.ArchiveFailed})
+	}
 	kind := map[archive.Outcome]notify.Kind{archive.Imported: notify.ArchiveImported, archive.Failed: notify.ArchiveFailed, archive.Skipped: notify.ArchiveSkipped}[s.LastOutcome]
 	return a.tell(ctx, a.here("archive"), ended(s.LastRun, s.LastOutcome, s.LastOutcome == archive.Imported),
 		notify.Notice{Kind: kind, Reason: s.LastError, Facts: map[string]string{"archive": s.Version, "total": strconv.FormatInt(s.Subjects, 10)}},
@@ -261,7 +264,7 @@ func (a *App) lookAtDataset(ctx context.Context) error {
 		return nil
 	}
 	problem := reason.Reason{}
-	if s.LastOutcome == idmap.Failed || s.LastOutcome == idmap.Refused {
+	if s.Enabled && (s.LastOutcome == idmap.Failed || s.LastOutcome == idmap.Refused) {
 		problem = s.LastError
 	}
 	return a.failedJob(ctx, "dataset_refresh", problem)
@@ -320,14 +323,19 @@ func (a *App) lookAtTracker(ctx context.Context) error {
 		key := fmt.Sprintf("tracker %d", u.ID)
 		is[key], is[key+" sync"] = true, true
 		dead, problem := "", tracker.ErrDead
-		switch u.State {
-		case tracker.Dead:
+		switch {
+		case !s.Enabled: // nothing is read by it
+		case u.State == tracker.Dead:
 			dead = "dead"
-		case tracker.Refused:
+		case u.State == tracker.Refused:
 			dead, problem = "refused", tracker.ErrRefusedAgain
 		}
 		problems = append(problems, a.tell(ctx, key, dead,
 			notify.Notice{Kind: notify.TokenDead, Account: u.Name, About: key, Reason: reason.Of(problem), Facts: map[string]string{"service": "Trakt"}}))
+		if u.Outcome == tracker.Failed && (!s.Enabled || u.State == tracker.Disconnected) {
+			problems = append(problems, a.tell(ctx, key+" sync", "", notify.Notice{Kind: notify.TrackerSyncFailed, About: key}))
+			continue
+		}
 		if u.LastRun == nil || dead != "" {
 			continue
 		}

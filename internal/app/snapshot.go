@@ -8,6 +8,7 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/record"
@@ -47,6 +48,9 @@ func (a *App) lookAtSnapshots(ctx context.Context) error {
 	job := a.jobs.Now(snapshot.JobName)
 	if job.Running || job.LastRun == nil {
 		return nil
+	}
+	if !a.Settings.Current().Snapshot.Enabled {
+		job.LastProblem = reason.Reason{}
 	}
 	lost, err := a.snapshots.Shrunk(ctx)
 	problems := []error{err, a.failedJob(ctx, snapshot.JobName, job.LastProblem), a.lookWhatCameBack(ctx)}

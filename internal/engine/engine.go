@@ -114,7 +114,9 @@ type Config struct {
 	// Ask asks a person about a record that comes out as review, 0 being the owner, within the transaction that settles it.
 	Ask func(ctx context.Context, tx *sql.Tx, w record.Work, person int64, trace match.Trace) (Asked, error)
 	// Word asks the owner of an entry for a rating and a comment when a record marked its last episode, within that transaction.
-	Word     func(ctx context.Context, tx *sql.Tx, w record.Work, a account.Account, subject catalog.SubjectID, name string) ([]notify.Notice, error)
+	Word func(ctx context.Context, tx *sql.Tx, w record.Work, a account.Account, subject catalog.SubjectID, name string) ([]notify.Notice, error)
+	// NoWord ends that, within the transaction that takes marks of the entry back.
+	NoWord   func(ctx context.Context, tx *sql.Tx, accountID int64, subjects ...catalog.SubjectID) ([]notify.Notice, error)
 	Accounts Accounts
 	// People have a user of a media server that is made one of their account.
 	People  People

@@ -320,7 +320,7 @@ func houseOn(t *testing.T, d *db.DB, box *secret.Box, name string) *house {
 		t.Fatal(err)
 	}
 	h.Engine = engine.New(engine.Config{
-		DB: d, Records: h.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Word: word.AskTx, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
+		DB: d, Records: h.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Word: word.AskTx, NoWord: word.CloseTx, Accounts: h.accounts, Matcher: h.matcher, Lists: h.list, View: func(account.Account) match.Viewer { return nil }, Log: slog.New(task.Handler(slog.DiscardHandler)),
 		Taken: func(_ context.Context, _ *sql.Tx, e watch.Event) (bool, error) {
 			before := h.taken.Load()
 			return before != nil && e.EpisodeTitle == *before, nil

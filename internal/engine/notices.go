@@ -115,6 +115,10 @@ func settledBy(event watch.Event, o record.Outcome, news notify.Kind) []notify.N
 		about[notify.NotMatched], about[notify.ReviewWaiting] = show, show
 		about[notify.EpisodeNotFound], about[notify.MarkFailed], about[notify.Abandoned] = episode, episode, episode
 	}
+	if o.Status == record.Queued && o.SubjectID != 0 { // the entry is found, and its mark waits alone
+		show := aboutShow(event)
+		about[notify.NotMatched], about[notify.ReviewWaiting] = show, show
+	}
 	if o.Status == record.Review {
 		delete(about, notify.ReviewWaiting) // which is news of the first record alone
 	}

@@ -130,7 +130,16 @@ func (e *Engine) Unassign(ctx context.Context, s task.Status, user string) error
 	return e.closeNews(ctx, ids, s.RecordID)
 }
 
-// closeNews closes what people were told of records as those of an account, which they are not any more.
+// CloseNews closes what people were told of a record, where it is left alone now.
+func (e *Engine) CloseNews(ctx context.Context, id int64) error {
+	r, err := e.Records.Get(ctx, id)
+	if err != nil || r.Status != record.Ignored {
+		return err
+	}
+	return e.closeNews(ctx, []int64{id}, r.AccountID)
+}
+
+// closeNews closes what people were told of records as those of an account, which they may not be any more.
 func (e *Engine) closeNews(ctx context.Context, ids []int64, accountID int64) error {
 	return e.closeTold(ctx, ids, func(w record.Work) []notify.Notice {
 		return settledBy(w.Event, record.Outcome{Status: record.Ignored, AccountID: accountID}, notify.NoAccount)

@@ -125,6 +125,14 @@ func DropUnwatchedTx(ctx context.Context, tx *sql.Tx, ids []int64) error {
 	return nil
 }
 
+// AsksUnwatchedTx reports within tx whether a person is asked about records of an account.
+func AsksUnwatchedTx(ctx context.Context, tx *sql.Tx, accountID int64) (asks bool, err error) {
+	if err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM unwatched WHERE account_id = ? AND asked_at > 0)`, accountID).Scan(&asks); err != nil {
+		return false, fmt.Errorf("look what is asked of account %d: %w", accountID, err)
+	}
+	return asks, nil
+}
+
 // WatchedSince reports whether what was set back to unwatched was watched once more since.
 func (s *Store) WatchedSince(ctx context.Context, u Unwatched) (since bool, err error) {
 	where, args := sameItem(u.Title, u.Season, u.Episode)

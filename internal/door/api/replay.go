@@ -24,6 +24,8 @@ type Queue struct {
 	Reachability func() catalog.Reachability
 	// Probe asks the catalog for a sign of life in the name of the preferred account.
 	Probe func(context.Context) (account.Account, error)
+	// CloseNews closes what people were told of a record, where it is left alone now.
+	CloseNews func(ctx context.Context, id int64) error
 }
 
 // replayStatus is how the scheduler and the queue stand.
@@ -105,7 +107,10 @@ func (q Queue) register(s *server) {
 		Description:   "A record that waited for it becomes ignored; it can still be retried.",
 		DefaultStatus: http.StatusNoContent, Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}, func(ctx context.Context, in *byRecord) (*none, error) {
-		return nil, q.Queue.Delete(ctx, in.ID)
+		if err := q.Queue.Delete(ctx, in.ID); err != nil {
+			return nil, err
+		}
+		return nil, q.CloseNews(ctx, in.ID)
 	})
 }
 

@@ -282,7 +282,7 @@ func (p *parts) resources() []api.Resource {
 		p.stats,
 		api.Tasks{Registry: r.tasks, Engine: e},
 		api.Jobs{Registry: r.jobs},
-		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.lists.reachability, Probe: r.lists.Probe},
+		api.Queue{Queue: p.stats.Queue, Scheduler: p.scheduler, Settings: r.settings, Reachability: r.lists.reachability, Probe: r.lists.Probe, CloseNews: e.CloseNews},
 		api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Rules: p.mappings, Tasks: r.tasks, Engine: e},
 		api.Accounts{Store: r.accounts, People: r.store, Client: r.lists, Engine: e, Notices: r.notices, Words: r.words, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
@@ -640,7 +640,7 @@ func (k *testAccounts) Probe(ctx context.Context) (account.Account, error) {
 func (r *rig) startEngine(d *db.DB, mappings *mapping.Store, log *slog.Logger) *testEngine {
 	self := must(replica.Join(r.t.Context(), replica.Config{DB: d, Name: "here", Log: log}))(r.t)
 	e := engine.New(engine.Config{
-		DB: d, Records: r.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Word: word.AskTx, Accounts: r.accounts, People: r.store, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
+		DB: d, Records: r.records, Replica: self, Entries: entries.New(d, self), Fresh: func(context.Context) error { return nil }, Reaches: func() bool { return true }, Ask: review.AskTx, Word: word.AskTx, NoWord: word.CloseTx, Accounts: r.accounts, People: r.store, Matcher: matcher{mappings}, Lists: lists{}, View: func(account.Account) match.Viewer { return nil }, Log: log,
 		Taken: func(context.Context, *sql.Tx, watch.Event) (bool, error) { return false, nil },
 		Queue: queue.NewQueue(d), Tasks: r.tasks, Queued: func() {}, Notices: r.notices,
 		Options: func() engine.Options { return engine.Options{Workers: 1, MaxRetries: 1} },

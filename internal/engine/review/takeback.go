@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/engine/queue"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 )
 
 // Unmark takes back what a record wrote to a list: the episodes that it newly marked, and "done" of a subject where this
@@ -187,6 +188,9 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, how taking) ([
 		if err := how.end(ctx, tx, taken); err != nil {
 			return err
 		}
+		if err := s.askNoMoreTx(ctx, tx, a.ID, subject, taken); err != nil {
+			return err
+		}
 		return done.storeTx(ctx, tx, a.ID, subject, taken)
 	})
 	entry.Done()
@@ -199,6 +203,34 @@ func (s *Service) takeBack(ctx context.Context, group []heldMark, how taking) ([
 		s.Engine.Records.Feed.Publish(t.RecordID)
 	}
 	return taken, nil
+}
+
+// askNoMoreTx ends within tx what a person is asked about marks that were taken back: whether to do so, and for a word on the entry.
+func (s *Service) askNoMoreTx(ctx context.Context, tx *sql.Tx, accountID int64, subject catalog.SubjectID, taken []takenBack) error {
+	var ids []int64
+	for _, t := range taken {
+		if !t.kept {
+			ids = append(ids, t.RecordID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	over, err := s.Engine.NoWord(ctx, tx, accountID, subject)
+	if err != nil {
+		return err
+	}
+	if err := record.DropUnwatchedTx(ctx, tx, ids); err != nil {
+		return err
+	}
+	asked, err := record.AsksUnwatchedTx(ctx, tx, accountID)
+	if err != nil {
+		return err
+	}
+	if !asked {
+		over = append(over, notify.Notice{Kind: notify.UnwatchedAsks, AccountID: accountID, Over: true})
+	}
+	return s.Engine.Notices.AddTx(ctx, tx, over...)
 }
 
 // share finds for each mark the record that relies on it: one of another title, and for an undo any other one.

@@ -273,7 +273,7 @@ func (s *Service) stop(ctx context.Context, id int64, why reason.Reason) (stoppe
 		return false, fmt.Errorf("stop record %d: %w", id, err)
 	}
 	s.Engine.Records.Feed.Publish(id)
-	return true, nil
+	return true, s.Engine.CloseNews(ctx, id)
 }
 
 // why is what the records say that lose their marks.

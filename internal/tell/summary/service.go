@@ -444,6 +444,11 @@ func (s *Service) Update(ctx context.Context, name string, d Draft) (Job, error)
 	if err := s.store.update(ctx, name, d); err != nil {
 		return Job{}, err
 	}
+	if d.Name != name || !d.Enabled {
+		if err := s.closeFailed(ctx, name); err != nil {
+			return Job{}, err
+		}
+	}
 	s.Schedule.Kick()
 	return s.Job(ctx, d.Name)
 }
@@ -453,7 +458,12 @@ func (s *Service) Delete(ctx context.Context, name string) error {
 	if err := s.store.remove(ctx, name); err != nil {
 		return err
 	}
-	return s.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { // with it goes that it failed
+	return s.closeFailed(ctx, name)
+}
+
+// closeFailed closes what people were told of a job that failed, which runs no more by that name.
+func (s *Service) closeFailed(ctx context.Context, name string) error {
+	return s.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		return s.Notify(ctx, tx, notify.Notice{Kind: notify.JobFailed, Person: scope.From(ctx).Person(), About: aboutJob(name), Over: true})
 	})
 }

@@ -522,6 +522,14 @@ func TestFailedRunsAreTold(t *testing.T) {
 				if j, err := k.Job(t.Context(), "daily"); err != nil || j.Running || j.Last == nil || j.Last.Outcome != summary.Failed {
 					t.Errorf("the job is %+v, %v", j, err)
 				}
+				for _, change := range []func(*summary.Draft){func(d *summary.Draft) { d.Prompt = "x" }, func(d *summary.Draft) { d.Name = "nightly" }, func(d *summary.Draft) { d.Name, d.Enabled = "nightly", false }} {
+					if _, err := k.Update(t.Context(), []string{"daily", "nightly"}[len(r.over)], daily(change)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !slices.Equal(r.over, []string{"summary daily", "summary nightly"}) {
+					t.Errorf("renamed and switched off, it is over for %q", r.over)
+				}
 			})
 		})
 	}

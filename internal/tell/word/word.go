@@ -156,26 +156,31 @@ func (k *Service) Close(ctx context.Context, accountID int64, subjects ...catalo
 	}
 	closed := false
 	err := k.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		list, args := db.In(subjects)
-		within, whose := account.Within(ctx, "account_id")
-		ids, err := db.Values[catalog.SubjectID](ctx, tx, "close questions for a word", `UPDATE asked_words SET over_at = ?
-			WHERE account_id = ? AND over_at = 0 AND subject_id IN `+list+` AND `+within+` RETURNING subject_id`, slices.Concat([]any{time.Now().UnixMilli(), accountID}, args, whose)...)
+		over, err := CloseTx(ctx, tx, accountID, subjects...)
 		if err != nil {
 			return err
 		}
-		closed = len(ids) > 0
-		var over []notify.Notice
-		for _, subject := range ids {
-			n := notice(accountID, subject)
-			n.Over = true
-			over = append(over, n)
-		}
+		closed = len(over) > 0
 		return k.Notices.AddTx(ctx, tx, over...)
 	})
 	if err == nil && closed {
 		k.Notices.Wake()
 	}
 	return err
+}
+
+// CloseTx closes questions about entries within tx, where they are open, and answers the notices of that.
+func CloseTx(ctx context.Context, tx *sql.Tx, accountID int64, subjects ...catalog.SubjectID) (over []notify.Notice, err error) {
+	list, args := db.In(subjects)
+	within, whose := account.Within(ctx, "account_id")
+	ids, err := db.Values[catalog.SubjectID](ctx, tx, "close questions for a word", `UPDATE asked_words SET over_at = ?
+		WHERE account_id = ? AND over_at = 0 AND subject_id IN `+list+` AND `+within+` RETURNING subject_id`, slices.Concat([]any{time.Now().UnixMilli(), accountID}, args, whose)...)
+	for _, subject := range ids {
+		n := notice(accountID, subject)
+		n.Over = true
+		over = append(over, n)
+	}
+	return over, err
 }
 
 // Asked is an open question for a word.
