@@ -277,7 +277,7 @@ func TestADamagedFileIsNotUsed(t *testing.T) {
 	}
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/2] ^= 1
-	for name, content := range map[string][]byte{"cut": whole[:len(whole)-9], "empty": nil, "flipped": flipped, "of another form": zipped(t, []byte(`{"format":2}`+"\n"))} {
+	for name, content := range map[string][]byte{"cut": whole[:len(whole)-9], "empty": nil, "flipped": flipped, "of another form": zipped(t, []byte(`{"format":3}`+"\n"))} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

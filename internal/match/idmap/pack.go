@@ -18,7 +18,7 @@ import (
 )
 
 // format is the form of a packed table. One of another form is not read.
-const format = 1
+const format = 2
 
 const (
 	maxHead = 16 << 10
@@ -58,7 +58,7 @@ type header struct {
 //
 // A packed table is compressed by gzip. It begins with a line of JSON, the Head. Numbers
 // follow as varints: how many entries; the columns subject (as the difference to the one
-// before), kind, begin and number of titles; for each site the number of ids of each
+// before), kind, begin, first minute and period of the broadcast, and number of titles; for each site the number of ids of each
 // entry and then the ids, those of shows with season + 1 and episode behind each; the
 // length of each title. All titles without anything between them are the end.
 func Pack(document io.Reader, head Head) ([]byte, error) {
@@ -108,6 +108,11 @@ func columns(rows []row) []byte {
 	}
 	for _, r := range rows {
 		number(int(packDate(r.begin)))
+	}
+	for _, r := range rows {
+		minute, period := packBroadcast(r.broadcast)
+		number(int(minute))
+		number(int(period))
 	}
 	for _, r := range rows {
 		number(len(r.titles))
@@ -225,6 +230,10 @@ func (u *unpacker) table() (*Table, error) {
 	}
 	for i := range t.entries {
 		t.entries[i].begin = u.number(math.MaxUint32)
+	}
+	for i := range t.entries {
+		t.entries[i].minute = u.number(lastMinute)
+		t.entries[i].period = uint16(u.number(2*longestPeriod + 1))
 	}
 	titles := uint32(0)
 	for i := range t.entries {

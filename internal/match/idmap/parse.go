@@ -37,6 +37,7 @@ type row struct {
 	subject    catalog.SubjectID
 	kind       uint8 // a place in kinds
 	begin      watch.Date
+	broadcast  Broadcast // the zero one when the document has none
 	titles     []string
 	references [sites][]reference
 }
@@ -47,6 +48,7 @@ type item struct {
 	TitleTranslate map[string][]string
 	Type           string
 	Begin          string
+	Broadcast      string
 	Sites          []struct{ Site, ID string }
 }
 
@@ -204,6 +206,7 @@ func (i item) row() (r row, ok bool) {
 	if begin, err := time.Parse(time.RFC3339, i.Begin); err == nil && begin.Year() >= 1900 && begin.Year() <= 2200 {
 		r.begin = watch.DateOf(begin.In(japan))
 	}
+	r.broadcast, _ = parseBroadcast(i.Broadcast)
 	r.call(i.Title)
 	for _, lang := range slices.Sorted(maps.Keys(i.TitleTranslate)) {
 		for _, title := range i.TitleTranslate[lang] {
@@ -231,6 +234,9 @@ func (r *row) merge(other row) {
 	r.kind = cmp.Or(r.kind, other.kind)
 	if r.begin.IsZero() || !other.begin.IsZero() && other.begin.Time().Before(r.begin.Time()) {
 		r.begin = other.begin
+	}
+	if other.broadcast.First.After(r.broadcast.First) { // the newest rule holds for what is on now
+		r.broadcast = other.broadcast
 	}
 	for _, title := range other.titles {
 		r.call(title)

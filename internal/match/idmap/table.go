@@ -35,6 +35,8 @@ type ownIDs struct{ aniDB, mal, show uint32 }
 // entry is a subject; its titles go from number titles to that of the next entry.
 type entry struct {
 	subject, begin, titles uint32
+	minute                 uint32 // as packBroadcast gives it, period too
+	period                 uint16
 	kind                   uint8
 }
 
