@@ -26,6 +26,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/source/watcher"
+	"watchmark/internal/tell/calendar"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
@@ -62,6 +63,7 @@ type App struct {
 	// llm writes the texts of summaries.
 	llm       *llm.Client
 	summaries *summary.Service
+	calendar  *calendar.Service
 	airing    *summary.Airing
 	doctor    *diagnose.Doctor
 	// updates looks for newer versions of the program.

@@ -244,9 +244,9 @@ func (d *Data) build(ctx context.Context, o Options) error {
 }
 
 // holdsSecrets reports whether the database may hold sealed values, which a new key could not open: settings (the
-// webhook key of the first start among them), tokens, the configuration of channels, and the secret of the codes at sign-in.
+// webhook key of the first start among them), tokens, the configuration of channels, the secret of the codes at sign-in, and the addresses of calendars.
 func holdsSecrets(ctx context.Context, database *db.DB) (held bool, err error) {
-	return database.HoldsRows(ctx, "settings", "accounts", "notification_channels", "tracker_users", "media_logins", "second_factors")
+	return database.HoldsRows(ctx, "settings", "accounts", "notification_channels", "tracker_users", "media_logins", "second_factors", "calendar_addresses")
 }
 
 // apply brings changed settings to the parts that do not ask for them at each use.

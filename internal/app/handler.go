@@ -106,6 +106,7 @@ func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resourc
 		people,
 		api.Accounts{Store: a.Accounts, People: a.Auth, Client: a.clients, Engine: a.engine, Notices: a.Notices, Words: a.words, Masker: a.masker, Kick: a.replay.Kick, Log: a.log},
 		api.Archive{Archive: a.Archive, Importer: a.Archiver, Tasks: a.tasks},
+		api.Calendar{Service: a.calendar},
 		api.Dataset{Table: a.Dataset},
 		api.IDMap{Lists: a.Lists},
 		api.NAS{Reader: a.nas},
@@ -139,11 +140,9 @@ func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resourc
 func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider, door *servers.Door) (web.Pages, error) {
 	config := web.Config{
 		PublicURL: a.publicURL, BasePath: guard.BasePath, ToLogin: guard.ToLogin,
-		Viewer: func(r *http.Request) (auth.Identity, bool) { return auth.IdentityOf(r.Context()) },
-		SubjectURL: func(id catalog.SubjectID) string {
-			return fmt.Sprintf("%s/subject/%d", a.Settings.Current().Catalog.WebURL, id)
-		},
-		Cover: a.covers.Get, Changes: a.Records.Feed, Version: Version(), Stopping: a.stopping, Log: a.log,
+		Viewer:     func(r *http.Request) (auth.Identity, bool) { return auth.IdentityOf(r.Context()) },
+		SubjectURL: a.subjectURL,
+		Cover:      a.covers.Get, Changes: a.Records.Feed, Version: Version(), Stopping: a.stopping, Log: a.log,
 	}
 	if o.Demo != (DemoLogin{}) {
 		login := web.DemoLogin(o.Demo)
@@ -171,7 +170,8 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider, door *s
 			Jobs: a.summaries, Airing: a.airing.Status, Usage: a.llm.Usage.Report,
 			Notices: a.Notices, Accounts: a.Accounts, Records: a.Records, Settings: a.Settings,
 		},
-		Tasks: web.Tasks{Tasks: a.tasks, Jobs: a.jobs},
+		Calendar: web.Calendar{Service: a.calendar},
+		Tasks:    web.Tasks{Tasks: a.tasks, Jobs: a.jobs},
 		Settings: web.Settings{
 			Differing: a.differing,
 			Settings:  a.Settings, Backups: a.backups.Status, Provider: signIn.Status, Servers: door.Servers, Person: a.Auth.Person,
@@ -186,6 +186,11 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider, door *s
 		return web.Pages{}, fmt.Errorf("build the pages: %w", err)
 	}
 	return pages, nil
+}
+
+// subjectURL is the catalog's page of a subject.
+func (a *App) subjectURL(id catalog.SubjectID) string {
+	return fmt.Sprintf("%s/subject/%d", a.Settings.Current().Catalog.WebURL, id)
 }
 
 // publicURL is the address of the service for people: the setting, or else the address of the request.

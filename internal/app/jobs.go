@@ -10,7 +10,7 @@ func (a *App) addJobs() {
 	a.jobs.Add(a.nas.Job())
 	a.jobs.Add(a.tracker.Jobs()...)
 	a.jobs.Add(a.watcher.Job())
-	a.jobs.Add(a.summaries.Scheduled(), a.airing.Job(), a.clients.Job(), a.updates.Job(), a.housekeepingJob(), a.snapshots.Job(), a.snapshots.Continuing(), a.decisions.UnwatchedJob())
+	a.jobs.Add(a.summaries.Scheduled(), a.airing.Job(), a.calendar.Job(), a.clients.Job(), a.updates.Job(), a.housekeepingJob(), a.snapshots.Job(), a.snapshots.Continuing(), a.decisions.UnwatchedJob())
 }
 
 // plan is the schedule that the key at path of the settings holds; never while that is empty.

@@ -33,7 +33,7 @@ func TestJobsOfTheService(t *testing.T) {
 			t.Errorf("a job without a schedule is planned, or the other way round: %+v", j)
 		}
 	}
-	want := []string{"backup", "archive_import", "dataset_refresh", "idmap_update", "nas_scan", "tracker_sync", "tracker_tokens", "server_accounts", "summaries", "airing", "account_tokens", "update_check", "housekeeping", "snapshots", "restores", "unwatched"}
+	want := []string{"backup", "archive_import", "dataset_refresh", "idmap_update", "nas_scan", "tracker_sync", "tracker_tokens", "server_accounts", "summaries", "airing", "calendar", "account_tokens", "update_check", "housekeeping", "snapshots", "restores", "unwatched"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the jobs are %v", names)
 	}

@@ -57,6 +57,7 @@ func sameKey(ctx context.Context, d *db.DB, box *secret.Box) error {
 var sealedIn = []struct{ table, column, before string }{
 	{"settings", "value", `"`}, {"accounts", "access_token", ""}, {"accounts", "refresh_token", ""}, {"notification_channels", "config", ""},
 	{"tracker_users", "credential", ""}, {"media_logins", "credentials", ""}, {"second_factors", "secret", ""},
+	{"calendar_addresses", "sealed", ""},
 }
 
 // opens returns an error when the key of box has sealed nothing of what is sealed in a database. Old values beside its own are those of a key that was

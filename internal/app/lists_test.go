@@ -328,7 +328,7 @@ func TestListsInAnswersAreNeverNull(t *testing.T) {
 	s.imports("preview", importBody("jellyfin", jellyfin.URL, "Mira"))
 	s.refreshTable()
 	l.everyRead(map[string]string{"/api/catalog_archive/search": "/api/catalog_archive/search?q=" + url.QueryEscape("雨中图书馆"), "/api/catalog_archive/subjects/{id}": "/api/catalog_archive/subjects/501",
-		"/api/catalog_archive/airing": "/api/catalog_archive/airing?from=2026-04-05", "/api/subjects": "/api/subjects?q=" + url.QueryEscape("灯塔守望者"),
+		"/api/catalog_archive/airing": "/api/catalog_archive/airing?from=2026-04-05", "/api/calendar": "/api/calendar?from=2026-04-05", "/api/subjects": "/api/subjects?q=" + url.QueryEscape("灯塔守望者"),
 		"/api/settings/schedule": "/api/settings/schedule?key=nas.cron&cron=" + url.QueryEscape("0 * * * *"), "/api/notification/rules/{id}": "/api/notification/rules/2",
 		"/api/records/{id}/arrival": of + "arrival", "/api/match-records/{id}/trace": fmt.Sprintf("/api/match-records/%d/trace", marked)})
 

@@ -5,6 +5,7 @@ import (
 
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/tell/calendar"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/summary"
 )
@@ -26,18 +27,33 @@ func (a *App) buildSummaries() error {
 	a.summaries = summary.NewService(summary.Config{
 		DB: a.db, Records: a.Records, Model: a.llm, Language: language, Next: settings.NextRun, Schedule: a.jobs, Tasks: a.tasks, Holds: a.holds, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, MayTry: a.Notices.MayTry, Log: a.log,
 	})
+	a.calendar = a.newCalendar()
 	a.airing = summary.NewAiring(summary.AiringConfig{
-		DB: a.db, Accounts: a.Accounts, Lists: a.clients, Language: language, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
+		DB: a.db, Accounts: a.Accounts, Calendar: a.calendar, Language: language, Notify: a.Notices.AddTx, Wake: a.Notices.Wake, Log: a.log,
 		Plan: a.plan("notification.airing_cron", func(s settings.Settings) string { return s.Notification.AiringCron }),
-		Guide: func() (summary.Guide, summary.Reason) {
+	})
+	return nil
+}
+
+// newCalendar knows what airs.
+func (a *App) newCalendar() *calendar.Service {
+	return calendar.New(calendar.Config{
+		DB: a.db, Box: a.box, Accounts: a.Accounts, Lists: a.clients, Written: a.Records.Written, Log: a.log, SubjectURL: a.subjectURL,
+		Language: func() bilingual.Language { return bilingual.Language(a.Settings.Current().Notification.Language) },
+		Guide: func() (calendar.Guide, calendar.Missing) {
 			switch {
 			case !a.Settings.Current().CatalogArchive.Enabled:
-				return nil, summary.ArchiveOff
+				return nil, calendar.ArchiveOff
 			case !a.Archive.Ready():
-				return nil, summary.ArchiveMissing
+				return nil, calendar.ArchiveMissing
 			}
 			return a.Archive, ""
 		},
+		Table: func() calendar.Table {
+			if table, _ := a.Dataset.Table(); table != nil {
+				return table
+			}
+			return nil
+		},
 	})
-	return nil
 }

@@ -22,7 +22,7 @@ var owners = map[string]string{
 	"media_logins": "source/watcher", "media_plays": "source/watcher", "media_held": "source/watcher", "media_writes": "source/watcher",
 	"asked_words": "tell/word", "notices": "tell/notify", "notice_states": "tell/notify", "notification_channels": "tell/notify", "notification_rules": "tell/notify",
 	"notification_cooldowns": "tell/notify", "deliveries": "tell/notify",
-	"llm_usage": "tell/llm", "summary_jobs": "tell/summary", "summary_results": "tell/summary", "airing_days": "tell/summary",
+	"llm_usage": "tell/llm", "summary_jobs": "tell/summary", "summary_results": "tell/summary", "airing_days": "tell/summary", "calendar_lists": "tell/calendar", "calendar_addresses": "tell/calendar",
 	"pending_sync_queue": "engine/queue", "pending_candidates": "engine/review", "person_answers": "engine/review", "corrections": "engine/review", "moved_records": "upkeep/movein", "pending_upgrades": "upkeep/oldtexts",
 	"people": "door/auth", "person_media_users": "door/auth", "person_sign_ins": "door/auth", "person_keys": "door/auth", "sessions": "door/auth", "second_factors": "door/auth", "recovery_codes": "door/auth",
 	"door_failures": "door/auth",

@@ -126,7 +126,11 @@ func (s Session) Collections(ctx context.Context, username string, of SubjectTyp
 			return nil, err
 		}
 		for _, r := range p.Data.all {
-			entries = append(entries, Collection{Subject: r.Subject, Type: r.Type, Private: r.Private})
+			one := Collection{Subject: r.Subject, Type: r.Type, Private: r.Private, Marked: -1, Changed: r.Changed.Time}
+			if r.Marked != nil {
+				one.Marked = *r.Marked
+			}
+			entries = append(entries, one)
 		}
 		if offset+entriesPage >= *p.Total {
 			return entries, nil

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"time"
+
 	"watchmark/internal/watch"
 )
 
@@ -134,6 +136,9 @@ type Collection struct {
 	Subject SubjectID
 	Type    CollectionType
 	Private bool
+	// Marked is how many episodes have a mark, -1 when that is not told; Changed is when the entry was written to last.
+	Marked  int
+	Changed time.Time
 }
 
 // User is the owner of a token, as /v0/me names them.

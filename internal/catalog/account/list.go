@@ -7,35 +7,32 @@ import (
 	"watchmark/internal/catalog"
 )
 
-// Doing reads what the account's list has as being watched: anime and live action, as far as the
-// person wants others to know. Entries that they hid themselves are left out; where the account
-// makes every entry private, that says nothing. Errors as Mark's.
-func (k *Client) Doing(ctx context.Context, a Account) (doing []catalog.SubjectID, err error) {
+// Following reads what the account's list has as being watched, and then as wished: anime and live action. It hands them to read, with a
+// function for the marks of an entry. A token that is refused meanwhile is renewed, and all of it read once more. Errors as Mark's, and
+// those of read.
+func (k *Client) Following(ctx context.Context, a Account, read func(list []catalog.Collection, marks func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error) (err error) {
 	if a, err = k.checked(ctx, a); err != nil {
-		return nil, err
+		return err
 	}
 	username := a.Username
 	err = k.as(ctx, a, func(s catalog.Session) error {
-		entries, err := doingOf(ctx, s, username)
+		entries, err := followedBy(ctx, s, username)
 		if errors.Is(err, catalog.ErrNotFound) { // the person may have another name now
 			me, failed := s.Me(ctx)
 			if failed != nil {
 				return failed
 			}
 			if username = me.Username; username != a.Username {
-				entries, err = doingOf(ctx, s, username)
+				entries, err = followedBy(ctx, s, username)
 			}
 		}
-		doing = nil
-		for _, e := range entries {
-			if !e.Private || a.Private {
-				doing = append(doing, e.Subject)
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		return read(entries, s.Marks)
 	})
 	k.rename(ctx, a, username)
-	return doing, err
+	return err
 }
 
 // ReadList reads the whole list of the account, and hands it to read with what reads the marks of its entries. progress is told how much of the list was
@@ -67,13 +64,17 @@ func (k *Client) ReadList(ctx context.Context, a Account, progress func(read, of
 	return err
 }
 
-func doingOf(ctx context.Context, s catalog.Session, username string) ([]catalog.Collection, error) {
-	anime, err := s.Collections(ctx, username, catalog.Anime, catalog.Doing)
-	if err != nil {
-		return nil, err
+func followedBy(ctx context.Context, s catalog.Session, username string) (all []catalog.Collection, err error) {
+	for _, state := range []catalog.CollectionType{catalog.Doing, catalog.Wish} {
+		for _, kind := range []catalog.SubjectType{catalog.Anime, catalog.Real} {
+			some, err := s.Collections(ctx, username, kind, state)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
 	}
-	live, err := s.Collections(ctx, username, catalog.Real, catalog.Doing)
-	return append(anime, live...), err
+	return all, nil
 }
 
 // Put has an entry of the account's list become what is wanted; see catalog.Marker. begin is told what is to be written before anything is.

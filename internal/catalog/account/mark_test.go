@@ -172,37 +172,54 @@ func TestMarkWithoutATokenOrACatalog(t *testing.T) {
 	}
 }
 
-func TestDoingIsWhatThePersonWatches(t *testing.T) {
+// following is what a list has as being watched or wished, in order; of what is private, the negative id.
+func (r *rig) following(t testing.TB, a account.Account) (ids []catalog.SubjectID, err error) {
+	t.Helper()
+	err = r.accounts.Following(t.Context(), a, func(list []catalog.Collection, _ func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error {
+		ids = nil
+		for _, e := range list {
+			if e.Private {
+				e.Subject = -e.Subject
+			}
+			ids = append(ids, e.Subject)
+		}
+		return nil
+	})
+	slices.Sort(ids)
+	return ids, err
+}
+
+func TestFollowingIsWhatThePersonWatchesAndWishes(t *testing.T) {
 	r := newRig(t)
 	a := r.byHand("mira", func(d *account.Draft) { d.Username = "typed" })
 	r.list.AddSubject(catalogtest.Subject{ID: 7, Type: catalog.Real, Name: "live"}, catalogtest.Subject{ID: 8, Type: catalog.Book, Name: "a book"})
-	for id, state := range map[catalog.SubjectID]catalog.CollectionType{900001: catalog.Doing, 900002: catalog.Doing, 900003: catalog.Wish, 7: catalog.Doing, 8: catalog.Doing} {
+	r.list.AddSubject(catalogtest.Subject{ID: 9, Type: catalog.Anime, Name: "done"})
+	for id, state := range map[catalog.SubjectID]catalog.CollectionType{900001: catalog.Doing, 900002: catalog.Doing, 900003: catalog.Wish, 7: catalog.Doing, 8: catalog.Doing, 9: catalog.Done} {
 		must(t, r.list.Collect("mira", id, state, id == 900002))
 	}
 	must(t, r.list.Collect("alex", 900003, catalog.Doing, false))
-	doing := func() []catalog.SubjectID {
+	following := func() []catalog.SubjectID {
 		t.Helper()
-		got, err := r.accounts.Doing(t.Context(), r.account(a.ID))
+		got, err := r.following(t, r.account(a.ID))
 		must(t, err)
-		slices.Sort(got)
 		return got
 	}
-	if got := doing(); !slices.Equal(got, []catalog.SubjectID{7, 900001}) {
-		t.Errorf("doing are %v", got)
+	if got := following(); !slices.Equal(got, []catalog.SubjectID{-900002, 7, 900001, 900003}) {
+		t.Errorf("following are %v", got)
 	}
 	if got := r.account(a.ID).Username; got != "mira" {
 		t.Errorf("the account is named %q", got)
 	}
 	// The person has got another name since.
 	must(t, r.db.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE accounts SET username = 'before', private = 1 WHERE id = ?`, a.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE accounts SET username = 'before' WHERE id = ?`, a.ID)
 		return err
 	}))
-	if got := doing(); !slices.Equal(got, []catalog.SubjectID{7, 900001, 900002}) || r.account(a.ID).Username != "mira" {
-		t.Errorf("by another name doing are %v, of %s", got, r.account(a.ID).Username)
+	if got := following(); !slices.Equal(got, []catalog.SubjectID{-900002, 7, 900001, 900003}) || r.account(a.ID).Username != "mira" {
+		t.Errorf("by another name following are %v, of %s", got, r.account(a.ID).Username)
 	}
 	r.list.RevokeToken("by-hand-of-mira")
-	if _, err := r.accounts.Doing(t.Context(), r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem.Text == "" {
+	if _, err := r.following(t, r.account(a.ID)); !errors.Is(err, catalog.ErrUnauthorized) || r.account(a.ID).Problem.Text == "" {
 		t.Errorf("with a dead token: %v", err)
 	}
 }
@@ -216,7 +233,7 @@ func TestAProblemGoesWithItsCause(t *testing.T) {
 			return err
 		},
 		"a look": func(a account.Account) error {
-			_, err := r.accounts.Doing(t.Context(), a)
+			_, err := r.following(t, a)
 			return err
 		},
 		"a test": func(a account.Account) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/db"
+	"watchmark/internal/platform/scope"
 )
 
 // sealer seals tokens at rest; *secret.Box is one.
@@ -43,6 +44,10 @@ type Filter struct {
 	Text string
 	// Users are media-server users, one of whom the account names.
 	Users []string
+	// IDs are accounts, one of which it is.
+	IDs []int64
+	// Own leaves those of whom the scope is of: the person, or the owner.
+	Own bool
 	// Enabled leaves out what is disabled.
 	Enabled bool
 	// EndsBefore leaves enabled accounts whose token is missing, refused or over, or was made by hand and ends before then:
@@ -61,6 +66,14 @@ func (f Filter) where(ctx context.Context) (string, []any) {
 	if len(f.Users) > 0 {
 		list, names := db.In(f.Users)
 		where, args = where+` AND a.id IN (SELECT account_id FROM account_media_users WHERE name IN `+list+`)`, append(args, names...)
+	}
+	if len(f.IDs) > 0 {
+		list, ids := db.In(f.IDs)
+		where, args = where+` AND a.id IN `+list, append(args, ids...)
+	}
+	if f.Own {
+		own, whose := scope.Owned(ctx, `a.person_id`)
+		where, args = where+` AND `+own, append(args, whose...)
 	}
 	if f.Enabled || !f.EndsBefore.IsZero() {
 		where += ` AND a.enabled = 1`

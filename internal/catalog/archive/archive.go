@@ -351,12 +351,12 @@ func (a *Archive) OnAir(ctx context.Context, from, to watch.Date) ([]catalog.Sub
 }
 
 // Airing is the episodes that air from one day to another, both inclusive and both
-// full dates, at most a year apart, the earliest first.
-func (a *Archive) Airing(ctx context.Context, from, to watch.Date) ([]Airing, error) {
+// full dates, at most a year apart, the earliest first; of some subjects alone where of is not nil.
+func (a *Archive) Airing(ctx context.Context, from, to watch.Date, of func(catalog.SubjectID) bool) ([]Airing, error) {
 	if err := checkDays(from, to); err != nil {
 		return nil, err
 	}
-	return look(ctx, a, func(ctx context.Context, f *file) ([]Airing, error) { return f.airing(ctx, from, to) })
+	return look(ctx, a, func(ctx context.Context, f *file) ([]Airing, error) { return f.airing(ctx, from, to, of) })
 }
 
 func checkDays(from, to watch.Date) error {

@@ -252,7 +252,7 @@ func TestChainAndAiring(t *testing.T) {
 		{"nothing", "2022-01-01", "2022-02-01", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			list, err := a.Airing(ctx, watch.ParseDate(c.from), watch.ParseDate(c.to))
+			list, err := a.Airing(ctx, watch.ParseDate(c.from), watch.ParseDate(c.to), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

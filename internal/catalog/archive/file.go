@@ -296,14 +296,17 @@ type Airing struct {
 	Episode catalog.EpisodeInfo
 }
 
-// airing is the episodes that air from one day to another, the earliest first.
-func (f *file) airing(ctx context.Context, from, to watch.Date) ([]Airing, error) {
+// airing is the episodes that air from one day to another, the earliest first; see Archive.Airing.
+func (f *file) airing(ctx context.Context, from, to watch.Date, of func(catalog.SubjectID) bool) ([]Airing, error) {
 	subjects, err := f.airingOn(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
 	list := []Airing{}
 	for _, id := range subjects {
+		if of != nil && !of(id) {
+			continue
+		}
 		episodes, err := f.episodes(ctx, id)
 		if err != nil {
 			return nil, err

@@ -44,6 +44,12 @@ var operations = map[string]Rule{
 	"list-blocked-keywords":   own,
 	"replace-blocked-keyword": ownOf(Keyword),
 
+	// Calendar
+	"get-calendar-address":    own,
+	"list-calendar":           own,
+	"renew-calendar-address":  own,
+	"revoke-calendar-address": own,
+
 	// Candidates
 	"confirm-pending-candidate": ownOf(Question),
 	"delete-pending-candidate":  ownOf(Question),

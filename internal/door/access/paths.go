@@ -20,6 +20,8 @@ var paths = map[string]Rule{
 	"/mine/account":    own,
 	"/mine/access":     own,
 	"/cover/{subject}": signedIn,
+	"/calendar":        own,
+	"/calendar/{file}": everybody, // who knows the name of the file
 
 	// What machines ask for, and live pages.
 	"/live":    own,

@@ -204,7 +204,7 @@ func (a Archive) registerLookUps(s *server) {
 		if days, ok := to.DaysFrom(from); !ok || days < 0 || days > 31 {
 			return nil, fieldProblem("query.to", badDays)
 		}
-		list, err := a.Archive.Airing(ctx, from, to)
+		list, err := a.Archive.Airing(ctx, from, to, nil)
 		page := Page[archiveAiring]{Items: []archiveAiring{}}
 		for _, one := range list {
 			page.Items = append(page.Items, archiveAiring{archiveEpisode(one.Episode), one.Subject.Name, one.Subject.NameCN})

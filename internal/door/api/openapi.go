@@ -33,6 +33,7 @@ var tags = []*huma.Tag{
 	{Name: "Mappings", Description: "Which title is which entry, decided beforehand."},
 	{Name: "Blocked keywords", Description: "Which titles are left alone."},
 	{Name: "Notifications", Description: "Telling people: channels, the rules of what goes to them, and the inbox that keeps everything."},
+	{Name: "Calendar", Description: "What airs, and the address by which calendar programs get it."},
 	{Name: "Summaries", Description: "Short texts of what was watched, made by schedule, and what airs today."},
 	{Name: "Language model", Description: "The service that writes the summaries: whether it answers, and what it was used for."},
 	{Name: "Backups", Description: "Copies of everything that cannot be made anew."},

@@ -74,6 +74,7 @@ var (
 // What is wrong with a dump, with days, and with what the archive is asked for.
 var (
 	badDays    = reason.New("archive_days", "must be a day from the first one on, at most 31 days after it", "必须不早于起始日，且最多在其后 31 天")
+	badZone    = reason.New("calendar_zone", "must be the IANA name of a time zone, such as Europe/Berlin", "必须是 IANA 时区名，例如 Asia/Shanghai")
 	notArchive = reason.New("archive_no_subject", "The offline data have no such entry: it may be newer than the data, or merged into another entry.",
 		"离线数据中没有这个条目：可能比数据更新，或已合并到其他条目。").For(reason.NotFound)
 	uploading       = reason.New("upload_running", "Another upload is running: wait until it ends.", "已有文件正在上传，请等它结束。").For(reason.Conflict)

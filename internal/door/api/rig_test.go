@@ -56,6 +56,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/source/watcher"
+	"watchmark/internal/tell/calendar"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/notify/channel"
@@ -93,6 +94,7 @@ type rig struct {
 	engine    *testEngine
 	decisions *review.Service
 	lists     *testAccounts
+	calendar  *calendar.Service
 	tasks     *task.Registry
 	holds     *hold.Holds
 	jobs      *schedule.Registry
@@ -201,9 +203,10 @@ func newRig(t *testing.T, environ ...string) *rig {
 	r.jobs.Add(r.backups.Job(), archiver.Job(), r.dataset.Job(), r.seasons.Job(), library.Job())
 	subjects := api.Subjects{Catalog: subjects{}, Archive: r.archive, Settings: manager}
 	stats := api.Stats{Records: r.records, Queue: queue.NewQueue(d), Webhooks: webhooklog.NewLog(d)}
+	r.calendar = r.newCalendar(box, log)
 	p := parts{
 		rig: r, subjects: subjects, stats: stats, scheduler: scheduler, archiver: archiver, nas: library, device: boxes, model: model, mappings: mappings,
-		tracker: r.newTracker(box, masker, log), watcher: r.newWatcher(box, masker, log), airing: r.newAiring(log),
+		tracker: r.newTracker(box, masker, log), watcher: r.newWatcher(box, masker, log), airing: r.newAiring(log), calendar: r.calendar,
 		provider: oidc.New(oidc.Config{
 			Settings: func() oidc.Settings { return providerOf(manager) }, HTTP: must(httpx.New(unhurried, masker, log))(t), Log: log,
 			Flows: tickets.New[oidc.Flow](d, box, "oidc", oidc.FlowLife, oidc.FlowsMost), Ends: tickets.New[oidc.End](d, box, "oidc_end", oidc.EndLife, 1),
@@ -259,6 +262,7 @@ type parts struct {
 	watcher   *watcher.Service
 	model     *llm.Client
 	airing    *summary.Airing
+	calendar  *calendar.Service
 	mappings  *mapping.Store
 	provider  *oidc.Provider
 	door      *servers.Door
@@ -286,6 +290,7 @@ func (p *parts) resources() []api.Resource {
 		api.People{Store: r.store, Accounts: r.accounts, Words: r.words, Rules: p.mappings, Tasks: r.tasks, Engine: e},
 		api.Accounts{Store: r.accounts, People: r.store, Client: r.lists, Engine: e, Notices: r.notices, Words: r.words, Masker: r.masker, Kick: p.scheduler.Kick, Log: r.slog},
 		api.Archive{Archive: r.archive, Importer: p.archiver, Tasks: r.tasks},
+		api.Calendar{Service: p.calendar},
 		api.Dataset{Table: r.dataset},
 		api.IDMap{Lists: r.seasons},
 		api.NAS{Reader: p.nas},
@@ -684,9 +689,17 @@ func (r *rig) newSummaries(model *llm.Client, log *slog.Logger) *summary.Service
 func (r *rig) newAiring(log *slog.Logger) *summary.Airing {
 	return summary.NewAiring(summary.AiringConfig{
 		DB: r.db, Accounts: r.accounts, Log: log, Language: func() bilingual.Language { return bilingual.English }, Plan: func() schedule.Plan { return schedule.Every(time.Hour) },
-		Guide: func() (summary.Guide, summary.Reason) {
+		Calendar: r.calendar,
+	})
+}
+
+// newCalendar knows what airs by the archive, while that is there. Nobody follows anything.
+func (r *rig) newCalendar(box *secret.Box, log *slog.Logger) *calendar.Service {
+	return calendar.New(calendar.Config{
+		DB: r.db, Box: box, Accounts: r.accounts, Written: r.records.Written, Log: log, Table: func() calendar.Table { return nil },
+		Guide: func() (calendar.Guide, calendar.Missing) {
 			if !r.archive.Ready() {
-				return nil, summary.ArchiveMissing
+				return nil, calendar.ArchiveMissing
 			}
 			return r.archive, ""
 		},

@@ -35,7 +35,7 @@ func TestBrowserOpensDoorsOnAPhone(t *testing.T) {
 		t.Errorf("the bar leads to %v, want %v", bar, want)
 	}
 	browsertest.Run(t, tab, browsertest.Click(".menu summary"))
-	if more, want := hrefs(".menu-doors"), []string{"/titles", "/people", "/messages", "/settings"}; !slices.Equal(more, want) {
+	if more, want := hrefs(".menu-doors"), []string{"/calendar", "/titles", "/people", "/messages", "/settings"}; !slices.Equal(more, want) {
 		t.Errorf("More leads to %v, want %v", more, want)
 	}
 	browsertest.Run(t, tab, browsertest.Click(`.menu-doors a[href="/settings"]`), at("/settings"), browsertest.Until(browsertest.Listening),

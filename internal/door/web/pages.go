@@ -60,6 +60,7 @@ type Groups struct {
 	Accounts      Accounts
 	Notifications Notifications
 	Summaries     Summaries
+	Calendar      Calendar
 	Tasks         Tasks
 	Settings      Settings
 	Debug         Debug
@@ -90,6 +91,9 @@ func (g Groups) doors() []door {
 		{Key: "inbox.title", Icon: "bell", InBar: true, Badge: "notice", count: g.Inbox.attention, Pages: []page{
 			{Path: "/inbox", Doc: "notifications#the-inbox", Title: "inbox.title", template: "inbox", show: g.Inbox.list},
 			{Path: "/inbox/{id}", Doc: "notifications#the-inbox", template: "notice", show: g.Inbox.notice, scripts: []string{"notices"}},
+		}},
+		{Key: "calendar.title", Icon: "calendar-days", Pages: []page{
+			{Path: calendarPath, Doc: "calendar", Title: "calendar.title", template: "calendar", show: g.Calendar.show, scripts: []string{"calendar"}},
 		}},
 		{Key: "nav.titles", Icon: "clapperboard", Pages: []page{
 			{Path: "/titles", Doc: "titles#mappings", Title: "mappings.title", template: "mappings", show: g.Mappings.list, scripts: []string{"mappings"}, Tab: true},

@@ -107,6 +107,7 @@ type rig struct {
 	servers   serversStub
 	summaries *summary.Service
 	airing    summary.AiringStatus
+	week      airingWeek
 	provider  oidc.Status
 	// signInServers are those that could sign people in.
 	signInServers []servers.Server
@@ -271,7 +272,8 @@ func (g *rig) groups() web.Groups {
 			Jobs: g.summaries, Airing: func(context.Context) (summary.AiringStatus, error) { return g.airing, nil }, Usage: llm.NewUsage(g.db).Report,
 			Notices: g.notices, Accounts: g.accounts, Records: g.records, Settings: g.settings,
 		},
-		Tasks: web.Tasks{Tasks: g.tasks, Jobs: g.jobs},
+		Calendar: web.Calendar{Service: g.newCalendar()},
+		Tasks:    web.Tasks{Tasks: g.tasks, Jobs: g.jobs},
 		Settings: web.Settings{
 			Differing: func(context.Context) ([]string, error) { return g.differing, nil },
 			Settings:  g.settings, Backups: func() backup.Status { return g.backups }, Provider: provider, APIKeys: g.auth.ListKeys, Servers: signInServers, Person: func(_ context.Context, id int64) (auth.Person, error) {

@@ -138,6 +138,13 @@ func shots(t *testing.T) []shot {
 	done := home.endedIn(scope.In(t.Context(), scope.Of(personOfRig)), t, 0, importer.RunTask, importer.Result{Server: "Trakt", User: "mira", Taken: 61, Known: 4, Records: map[record.Status]int{record.Success: 55, record.Review: 4, record.Failed: 2}})
 	newcomer.role = auth.RolePerson
 	newcomer.exec(t, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (1, 'bench', 'owner', '', 0, 0), (?, 'mira', 'person', '', 0, 0)`, personOfRig)
+	full.fillWeek(t)
+	home.fillWeek(t)
+	if _, err := home.newCalendar().Renew(scope.In(t.Context(), scope.Of(personOfRig))); err != nil {
+		t.Fatal(err)
+	}
+	lonely := newRig(t)
+	lonely.fillWeek(t)
 	return []shot{
 		{"mine", home, "/mine", true, ""},
 		{"mine-search", home, "/mine?q=%E7%9A%84", true, ""},
@@ -160,6 +167,11 @@ func shots(t *testing.T) []shot {
 		{"mine-blocked", person, "/titles/blocked", true, ""},
 		{"mine-review-empty", newcomer, "/review", true, ""},
 		{"mine-refused", home, "/settings", true, ""},
+		{"mine-calendar", home, "/calendar?zone=Asia/Shanghai", true, ""},
+		{"calendar", full, "/calendar?zone=Asia/Shanghai", true, ""},
+		{"calendar-all", full, "/calendar?zone=Europe/Berlin&all=1&days=14", true, ""},
+		{"calendar-empty", empty, "/calendar?zone=Asia/Shanghai", true, ""},
+		{"calendar-no-account", lonely, "/calendar?zone=Asia/Shanghai", true, ""},
 		{"own-inbox", told, "/inbox", true, ""},
 		{"own-inbox-empty", alone, "/inbox", true, ""},
 		{"own-notice", told, fmt.Sprintf("/inbox/%d", ownNotice), true, ""},

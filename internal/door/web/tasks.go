@@ -20,6 +20,7 @@ import (
 	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/source/watcher"
+	"watchmark/internal/tell/calendar"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/snapshot"
@@ -183,6 +184,8 @@ func pageOf(t task.Status) string {
 		return "/titles/archive"
 	case account.TokensJob, engine.AssignKind:
 		return "/people"
+	case calendar.Job:
+		return calendarPath
 	case summary.JobsJob, summary.AiringJob:
 		return "/messages/summaries"
 	case nas.ScanJob:

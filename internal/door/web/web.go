@@ -116,6 +116,7 @@ func New(c Config, g Groups) (Pages, error) {
 	mux.HandleFunc("POST /reasons", s.reasons)
 	mux.HandleFunc("GET "+livePath, s.live)
 	mux.HandleFunc("GET /cover/{subject}", s.cover)
+	mux.HandleFunc("GET "+calendarPath+"/{file}", func(w http.ResponseWriter, r *http.Request) { g.Calendar.file(s, w, r) })
 	mux.HandleFunc("GET "+documents.Path+"/pictures/{file}", s.picture)
 	mux.HandleFunc("GET "+documents.Path+"/"+string(bilingual.Chinese)+"/pictures/{file}", s.picture)
 	mux.HandleFunc(errorPage.pattern(), s.page(errorPage, location{}))

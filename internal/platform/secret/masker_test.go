@@ -53,6 +53,7 @@ func TestMaskText(t *testing.T) {
 		{"nested broken", `{"tokens":{"a":"x","b":["y"]},"n":1`, `{"tokens":***,"n":1`},
 		{"url user", "proxy http://bench:pw@proxy.example:3128/", "proxy http://***@proxy.example:3128/"},
 		{"mail", "from mira@example.org, mira%40example.org", "from ***, ***"},
+		{"address of a calendar", "GET https://h.example/wm/calendar/ABCDEFGHIJKLMNOPQRSTUVWXYZ.ics?x=1 and /docs/calendar, /api/calendar/address", "GET https://h.example/wm/calendar/***.ics?x=1 and /docs/calendar, /api/calendar/address"},
 		{"webhook path", "POST /webhook/plex/k9k9k9?x=1", "POST /webhook/plex/***?x=1"},
 		{"status code", `status_code=404 {"status_code":404}`, `status_code=404 {"status_code":404}`},
 		{"title", "Code:Realize and Re:Zero, THE iDOLM@STER", "Code:Realize and Re:Zero, THE iDOLM@STER"},

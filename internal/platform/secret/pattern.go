@@ -12,6 +12,8 @@ var (
 	bearer      = regexp.MustCompile(`(?i)\b(bearer(?:\s+|%20|\+))[^\s"'\\,;&<>]+`)
 	basic       = regexp.MustCompile(`(?i)\b(basic(?:\s+|%20|\+))[A-Za-z0-9+/_=\-]{12,}`)
 	webhookPath = regexp.MustCompile(`(/webhook/[^/\s?#"'&]+/)[^/\s?#"'\\&]+`)
+	// calendarPath is the address of a calendar, whose name nobody may know.
+	calendarPath = regexp.MustCompile(`(/calendar/)[A-Za-z0-9_\-%]{16,}`)
 	// assignment is a name followed by = or :, the name perhaps in (escaped) quotes.
 	assignment = regexp.MustCompile(`([\p{L}\p{N}_.\-\[\]%]+?)(\\*["'])?(\s*)(=>|=|:|%3[dD]|%3[aA])(\s*)`)
 	headerName = regexp.MustCompile(`(?i)^(?:proxy-|x-emby-)?authorization$|^(?:set-)?cookie$`)
@@ -39,6 +41,9 @@ func maskPatterns(text string) string {
 	}
 	if strings.Contains(text, "/webhook/") {
 		text = webhookPath.ReplaceAllString(text, "${1}"+Shown)
+	}
+	if strings.Contains(text, "/calendar/") {
+		text = calendarPath.ReplaceAllString(text, "${1}"+Shown)
 	}
 	if strings.ContainsAny(text, "@%") {
 		text = mailAddress.ReplaceAllString(text, Shown)

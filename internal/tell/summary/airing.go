@@ -15,11 +15,11 @@ import (
 
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
-	"watchmark/internal/catalog/archive"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/schedule"
+	"watchmark/internal/tell/calendar"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/watch"
 )
@@ -31,14 +31,10 @@ const (
 	againAfter = 30 * time.Minute
 )
 
-// Lists reads what accounts are watching; *account.Client is one.
-type Lists interface {
-	Doing(ctx context.Context, a account.Account) ([]catalog.SubjectID, error)
-}
-
-// Guide knows what airs when; *archive.Archive is one.
-type Guide interface {
-	Airing(ctx context.Context, from, to watch.Date) ([]archive.Airing, error)
+// Calendar knows what airs; *calendar.Service is one.
+type Calendar interface {
+	Today(ctx context.Context, a account.Account, now time.Time) (items []calendar.Item, unread, err error)
+	Ready() calendar.Missing
 }
 
 // Reason is why nothing is listed.
@@ -47,18 +43,16 @@ type Reason string
 // The reasons; empty while what airs is listed.
 const (
 	SwitchedOff    Reason = "off"
-	ArchiveOff     Reason = "archive_off"
-	ArchiveMissing Reason = "archive_missing"
+	ArchiveOff            = Reason(calendar.ArchiveOff)
+	ArchiveMissing        = Reason(calendar.ArchiveMissing)
 )
 
 // AiringConfig is what an Airing is made of; every field must be set.
 type AiringConfig struct {
 	DB       *db.DB
 	Accounts *account.Store
-	Lists    Lists
-	// Guide is the offline archive; a reason when there is none to ask.
-	Guide func() (Guide, Reason)
-	Plan  func() schedule.Plan
+	Calendar Calendar
+	Plan     func() schedule.Plan
 	// Language is that of notifications: "en" or "zh-CN". It is asked at each use.
 	Language func() bilingual.Language
 	// Notify stores notices within tx; Wake is called after the commit.
@@ -68,7 +62,7 @@ type AiringConfig struct {
 }
 
 // Airing tells once a day, for each enabled account, which episodes of what is being watched air.
-// Lists are read once a day for it, and again only while the catalog does not answer.
+// What airs, the calendar says; while the catalog does not answer, it is asked again.
 type Airing struct {
 	AiringConfig
 
@@ -97,7 +91,7 @@ func (a *Airing) Job() schedule.Job {
 			return a.tellAll(ctx, now)
 		},
 		Ready: func(context.Context) error {
-			if _, missing := a.Guide(); missing != "" {
+			if a.Calendar.Ready() != "" {
 				return errNoGuide
 			}
 			return nil
@@ -108,11 +102,10 @@ func (a *Airing) Job() schedule.Job {
 // due reports whether an account is to get its list now.
 func (a *Airing) due(ctx context.Context, now time.Time) (bool, error) {
 	slot := a.Plan().After(watch.DayStart(now, 0).Add(-time.Second))
-	_, missing := a.Guide()
 	a.mu.Lock()
 	again := a.again
 	a.mu.Unlock()
-	if slot.IsZero() || slot.After(now) || missing != "" || again.After(now) && again.Before(now.Add(2*againAfter)) {
+	if slot.IsZero() || slot.After(now) || a.Calendar.Ready() != "" || again.After(now) && again.Before(now.Add(2*againAfter)) {
 		return false, nil
 	}
 	waiting, err := a.waiting(ctx, now.Format(time.DateOnly))
@@ -121,21 +114,12 @@ func (a *Airing) due(ctx context.Context, now time.Time) (bool, error) {
 
 // tellAll sends the list to each account that did not get it today.
 func (a *Airing) tellAll(ctx context.Context, now time.Time) error {
-	guide, missing := a.Guide()
 	waiting, err := a.waiting(ctx, now.Format(time.DateOnly))
-	if err != nil || len(waiting) == 0 || missing != "" {
+	if err != nil || len(waiting) == 0 || a.Calendar.Ready() != "" {
 		return err
 	}
-	today := watch.DateOf(now)
-	airing, err := guide.Airing(ctx, today, today)
-	if err != nil {
-		return fmt.Errorf("look into the offline archive: %w", err)
-	}
-	airing = slices.DeleteFunc(airing, func(e archive.Airing) bool {
-		return e.Episode.Type != catalog.Main && e.Episode.Type != catalog.Special
-	})
 	for _, one := range waiting {
-		if err := a.tell(ctx, one, airing, now); err != nil {
+		if err := a.tell(ctx, one, now); err != nil {
 			return err
 		}
 	}
@@ -155,24 +139,23 @@ func (a *Airing) waiting(ctx context.Context, day string) ([]account.Account, er
 }
 
 // tell tells one account. The error is that of the database, or of ctx.
-func (a *Airing) tell(ctx context.Context, one account.Account, airing []archive.Airing, now time.Time) error {
-	doing, err := a.Lists.Doing(catalog.InTurn(ctx, one.ID, true), one)
-	if ctx.Err() != nil {
-		return ctx.Err()
+func (a *Airing) tell(ctx context.Context, one account.Account, now time.Time) error {
+	mine, unread, err := a.Calendar.Today(ctx, one, now)
+	if err != nil {
+		return fmt.Errorf("look what airs: %w", err)
 	}
 	var problem reason.Reason
 	switch {
-	case errors.Is(err, catalog.ErrUnreachable):
-		a.Log.WarnContext(ctx, "the list of an account cannot be read; it is tried again in half an hour", "account", one.Username, "error", err)
+	case errors.Is(unread, catalog.ErrUnreachable):
+		a.Log.WarnContext(ctx, "the list of an account cannot be read; it is tried again in half an hour", "account", one.Username, "error", unread)
 		a.mu.Lock()
 		a.again = now.Add(againAfter)
 		a.mu.Unlock()
 		return nil
-	case err != nil:
-		a.Log.WarnContext(ctx, "the list of an account cannot be read; what airs today is not listed", "account", one.Username, "error", err)
+	case unread != nil:
+		a.Log.WarnContext(ctx, "the list of an account cannot be read; what airs today is not listed", "account", one.Username, "error", unread)
 		problem = listUnreadable.With()
 	}
-	mine := slices.DeleteFunc(slices.Clone(airing), func(e archive.Airing) bool { return !slices.Contains(doing, e.Subject.ID) })
 	day := now.Format(time.DateOnly)
 	sent := false
 	err = a.DB.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -208,14 +191,18 @@ func AiringNotice(one account.Account) notify.Notice {
 }
 
 // listOf is a line for each episode, and what is left out.
-func listOf(airing []archive.Airing, w words) string {
+func listOf(airing []calendar.Item, w words) string {
 	var lines []string
 	for i, e := range airing {
 		if i == linesMost {
 			lines = append(lines, w.moreEpisodes(len(airing)-linesMost))
 			break
 		}
-		line := "- " + oneLine(e.Subject.DisplayName())
+		line := "- "
+		if !e.At.IsZero() {
+			line += e.At.Local().Format("15:04") + " "
+		}
+		line += oneLine(e.Subject.DisplayName())
 		if e.Subject.Name != "" && e.Subject.Name != e.Subject.DisplayName() {
 			line += " (" + oneLine(e.Subject.Name) + ")"
 		}
@@ -281,7 +268,7 @@ func (a *Airing) Status(ctx context.Context) (AiringStatus, error) {
 	}
 	slices.SortFunc(s.Told, func(x, y AiringDay) int { return strings.Compare(x.Account, y.Account) })
 	next := a.Plan().After(time.Now())
-	if _, s.Reason = a.Guide(); next.IsZero() {
+	if s.Reason = Reason(a.Calendar.Ready()); next.IsZero() {
 		s.Reason = SwitchedOff
 	}
 	if s.Reason == "" {

@@ -18,12 +18,15 @@ import (
 	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/catalog/archive"
+	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/httpx"
 	"watchmark/internal/platform/schedule"
 	"watchmark/internal/platform/secret"
 	"watchmark/internal/platform/settings"
+	"watchmark/internal/record"
+	"watchmark/internal/tell/calendar"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/testkit/catalogtest"
@@ -50,13 +53,20 @@ type airingRig struct {
 
 // lists reads lists, and tells the rig.
 type lists struct {
-	summary.Lists
+	calendar.Lists
 	rig *airingRig
 }
 
-func (l lists) Doing(ctx context.Context, a account.Account) ([]catalog.SubjectID, error) {
+func (l lists) Following(ctx context.Context, a account.Account, read func([]catalog.Collection, func(context.Context, catalog.SubjectID) ([]catalog.Mark, error)) error) error {
 	l.rig.reading(a)
-	return l.Lists.Doing(ctx, a)
+	return l.Lists.Following(ctx, a, read)
+}
+
+// broadcasts are the times of shows: the fourth is on at nine in the evening in Japan.
+type broadcasts struct{}
+
+func (broadcasts) Broadcast(id catalog.SubjectID) (idmap.Broadcast, bool) {
+	return idmap.Broadcast{First: time.Date(2026, 5, 30, 12, 0, 0, 0, time.UTC), Days: 7}, id == 4
 }
 
 // guide is a dump in which two shows of anime and one of live action air today, one of them 60 times.
@@ -132,15 +142,16 @@ func newAiringRig(t *testing.T) *airingRig {
 	known := guide(t)
 	r.airing = summary.NewAiring(summary.AiringConfig{
 		DB: r.db, Accounts: accounts, Log: log, Language: func() bilingual.Language { return bilingual.English }, Wake: func() {},
-		Lists: lists{account.NewClient(account.ClientConfig{
+		Calendar: calendar.New(calendar.Config{DB: r.db, Box: box, Accounts: accounts, Log: log, Table: func() calendar.Table { return broadcasts{} }, Written: record.NewStore(r.db).Written, Lists: lists{account.NewClient(account.ClientConfig{
 			Store: accounts, Catalog: client, Subjects: catalog.NewCached(client), Marker: catalog.NewMarker(), Known: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Left: func(context.Context, int64, catalog.SubjectID) (bool, error) { return false, nil }, Masker: masker, Log: log, App: func() catalog.App { return catalog.App{} },
 		}), r},
-		Guide: func() (summary.Guide, summary.Reason) {
-			if r.reason != "" {
-				return nil, r.reason
-			}
-			return known, ""
-		},
+			Guide: func() (calendar.Guide, calendar.Missing) {
+				if r.reason != "" {
+					return nil, calendar.Missing(r.reason)
+				}
+				return known, ""
+			},
+		}),
 		Plan: func() schedule.Plan {
 			if r.cron == "" {
 				return schedule.Plan{}
@@ -221,7 +232,7 @@ func TestWhatAirsToday(t *testing.T) {
 		t.Errorf("an hour later it tells %q after %d requests", got, asked()-once)
 	}
 	got = r.at(27 * time.Hour)
-	if len(got) != 1 || got[0] != "mira: - 明日の店: episode 1" {
+	if len(got) != 1 || got[0] != "mira: - "+time.Date(2026, 5, 30, 12, 0, 0, 0, time.UTC).Local().Format("15:04")+" 明日の店: episode 1" {
 		t.Errorf("on the next day it tells %q", got)
 	}
 	status, err := r.airing.Status(t.Context())
