@@ -59,11 +59,11 @@ func matters() map[notify.Kind][]way {
 	stranger, unknown, none := plays("晨雾邮局", 1, "Sofa TV"), plays("无人知晓的节目", 1, "mira"), plays("晨雾邮局", 77, "mira")
 	asked := plays("Moonshade Teahouse", 1, "mira")
 	answers := func(h *home) { h.api(http.MethodPost, "/pending-candidates/1/confirm", `{"subject_id":900014}`) }
-	refuses := func(status int) func(h *home) {
+	refuses := func(status int, within time.Duration) func(h *home) {
 		return func(h *home) {
 			h.fault(catalogtest.Fault{Mode: catalogtest.Status, Status: status, Paths: catalogtest.Writes})
 			h.watched(1)
-			time.Sleep(2 * time.Hour)
+			time.Sleep(within)
 		}
 	}
 	works := func(h *home) { h.fault(catalogtest.Fault{Mode: catalogtest.None}); retried(h) }
@@ -141,22 +141,22 @@ func matters() map[notify.Kind][]way {
 			{gone, nil, gives(none)},
 		},
 		notify.MarkFailed: {
-			{"it is marked", nil, then(refuses(http.StatusBadRequest), works)},
-			{"it waits, and is taken out of the queue", nil, then(refuses(http.StatusBadRequest), func(h *home) {
+			{"it is marked", nil, then(refuses(http.StatusBadRequest, time.Minute), works)},
+			{"it waits, and is taken out of the queue", nil, then(refuses(http.StatusBadRequest, time.Minute), func(h *home) {
 				h.fault(catalogtest.Fault{Mode: catalogtest.Refuse})
 				retried(h)
 				time.Sleep(time.Minute)
 				h.api(http.MethodDelete, "/catalog_replay/queue/1", "")
 			})},
-			{gone, nil, gives(refuses(http.StatusBadRequest))},
+			{gone, nil, gives(refuses(http.StatusBadRequest, time.Minute))},
 		},
 		notify.Abandoned: {
-			{"it waits again, and is marked", once, then(refuses(http.StatusInternalServerError), func(h *home) {
+			{"it waits again, and is marked", once, then(refuses(http.StatusInternalServerError, 2*time.Hour), func(h *home) {
 				h.fault(catalogtest.Fault{Mode: catalogtest.None})
 				h.api(http.MethodPost, "/catalog_replay/queue/1/revive", "")
 				time.Sleep(time.Hour)
 			})},
-			{gone, once, gives(refuses(http.StatusInternalServerError))},
+			{gone, once, gives(refuses(http.StatusInternalServerError, 2*time.Hour))},
 		},
 		notify.WordAsked: {
 			{"it is rated", nil, then(ended, func(h *home) {
@@ -230,7 +230,6 @@ func matters() map[notify.Kind][]way {
 		},
 		notify.ServerUnreachable: {
 			{"the server answers", proxy, ofServer(func(_ *home, s *mediaservertest.Server) { s.Down(false); time.Sleep(10 * time.Minute) }, (*home).downForADay)},
-			{"it is removed", proxy, ofServer(takenOut, (*home).downForADay)},
 		},
 		notify.ServerRefused: {
 			{"the server takes the user", proxy, ofServer(func(_ *home, s *mediaservertest.Server) { s.SetFault(nil); time.Sleep(2 * time.Hour) }, (*home).refused)},
@@ -268,14 +267,14 @@ func matters() map[notify.Kind][]way {
 				h.scansIn(h.t.TempDir())
 				return func() { h.set("nas", "enabled", false) }
 			}},
-			{"the ID table is switched off", []string{"WATCHMARK_MATCHING_DATASET_URL=http://tables/data.json", "WATCHMARK_MATCHING_DATASET_CRON=CRON_TZ=UTC 30 8 * * *"}, func(h *home) func() {
-				time.Sleep(9 * time.Hour)
+			{"the ID table is switched off", []string{"WATCHMARK_MATCHING_DATASET_URL=http://tables/data.json", "WATCHMARK_MATCHING_DATASET_CRON=CRON_TZ=UTC 5 * * * *"}, func(h *home) func() {
+				time.Sleep(20 * time.Minute)
 				return func() { h.set("matching", "dataset_enabled", false) }
 			}},
-			{"the snapshots are switched off", []string{"WATCHMARK_SNAPSHOT_CRON=CRON_TZ=UTC 30 8 * * *"}, func(h *home) func() {
+			{"the snapshots are switched off", []string{"WATCHMARK_SNAPSHOT_CRON=CRON_TZ=UTC 10 * * * *"}, func(h *home) func() {
 				h.set("snapshot", "enabled", true)
 				h.fault(catalogtest.Fault{Mode: catalogtest.Status, Status: http.StatusBadRequest, Paths: catalogtest.Reads})
-				time.Sleep(9 * time.Hour)
+				time.Sleep(20 * time.Minute)
 				return func() { h.set("snapshot", "enabled", false) }
 			}},
 		},
