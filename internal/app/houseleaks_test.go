@@ -25,7 +25,7 @@ func (m member) sees(ops []operation) map[string]string {
 	m.s.t.Helper()
 	var paths []string
 	for _, op := range ops {
-		if rule, _ := access.Operation(op.id); rule.Person == access.Nothing || op.method != http.MethodGet || op.streams || op.id == "get-openapi" || op.id == "get-docs" {
+		if rule, _ := access.Operation(op.id); rule.Person == access.Nothing || op.method != http.MethodGet || op.streams || slices.Contains(documents, op.id) {
 			continue
 		}
 		switch {
