@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -88,6 +89,18 @@ func TestAPersonLooksAfterTheirOwnList(t *testing.T) {
 	// The same file for the other one is not known already, and is theirs alone.
 	if _, got := alex.begins(http.MethodPost, "/api/import/file?format=mal", listFile(5001, 2)); !strings.Contains(got.body, `"taken":2`) || !strings.Contains(got.body, `"known":0`) || len(s.marksOf("alex")) != 2 || len(s.marksOf("mira")) != 3 {
 		t.Errorf("the import of alex is %s; marks: %v", got.body, s.marked())
+	}
+	// What the owner is told beforehand is what becomes of it on each list, by the rules of whom that is.
+	mira.want(http.MethodPost, "/api/blocked-keywords", `{"keyword":"灯台守","kind":"contains"}`, http.StatusCreated)
+	told := map[string]string{}
+	for _, row := range s.takesFile("mal", "mira", listFile(5001, 6), true).Result.Table.Rows {
+		told[row.Status] = fmt.Sprint(row.Accounts, row.Episodes)
+	}
+	if want := map[string]string{"blocked": "[mira] [4 5 6]", "mark": "[alex] [4 5 6]"}; !maps.Equal(told, want) {
+		t.Errorf("the owner is told %v", told)
+	}
+	if got := s.get("/sources/import?status=blocked"); !strings.Contains(got.body, "only on the list of <bdi>mira</bdi>") || strings.Contains(got.body, "<bdi>alex</bdi>") {
+		t.Errorf("the page does not say whose list a row is about: %s", got.body)
 	}
 	undone, got := mira.begins(http.MethodPost, "/api/undo", fmt.Sprintf(`{"task_id":%d}`, imported))
 	if !strings.Contains(got.body, `"taken_back":3`) || len(s.marksOf("mira")) != 0 || len(s.marksOf("alex")) != 2 {

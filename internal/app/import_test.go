@@ -54,6 +54,7 @@ type imported struct {
 		Table  struct {
 			Rows []struct {
 				Title     string    `json:"title"`
+				Accounts  []string  `json:"accounts"`
 				Season    *int      `json:"season"`
 				Episodes  []float64 `json:"episodes"`
 				Status    string    `json:"status"`

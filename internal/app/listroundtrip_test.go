@@ -119,10 +119,10 @@ func startMany(t *testing.T) (s *service, wantMarks map[string]bool) {
 	return s, wantMarks
 }
 
-// takesFile imports a file for alex, or previews that.
-func (s *service) takesFile(format, file string, dryRun bool) imported {
+// takesFile imports a file for a user, or previews that.
+func (s *service) takesFile(format, user, file string, dryRun bool) imported {
 	s.t.Helper()
-	request := s.request(http.MethodPost, fmt.Sprintf("/api/import/file?format=%s&user=alex&dry_run=%v", format, dryRun), "application/octet-stream", file)
+	request := s.request(http.MethodPost, fmt.Sprintf("/api/import/file?format=%s&user=%s&dry_run=%v", format, user, dryRun), "application/octet-stream", file)
 	request.Header.Set("Authorization", "Bearer "+s.key)
 	var task struct {
 		ID int64 `json:"task_id"`
@@ -178,11 +178,11 @@ func TestTheXMLOfAListGivesItsEpisodesBack(t *testing.T) {
 	}
 	s, want := startMany(t)
 	file := s.get("/api/accounts/1/export?format=mal").body
-	preview := s.takesFile("mal", file, true)
+	preview := s.takesFile("mal", "alex", file, true)
 	if len(s.marksOf("alex")) > 0 || preview.Result.Table.Counts["mark"] == 0 {
 		t.Fatalf("the preview is %+v, marked are %v", preview.Result, s.marksOf("alex"))
 	}
-	run := s.takesFile("mal", file, false)
+	run := s.takesFile("mal", "alex", file, false)
 	if diff := cmp.Diff(want, s.marksOf("alex")); diff != "" {
 		t.Errorf("marks, -want +got:\n%s\n%+v", diff, run.Result)
 	}
@@ -201,7 +201,7 @@ func TestTheXMLOfAListGivesItsEpisodesBack(t *testing.T) {
 			t.Errorf("the film %d without episodes is %+v", i, got)
 		}
 	}
-	if again := s.takesFile("mal", file, false); again.Result.Taken != 0 || again.Result.Known != run.Result.Taken {
+	if again := s.takesFile("mal", "alex", file, false); again.Result.Taken != 0 || again.Result.Known != run.Result.Taken {
 		t.Errorf("again it takes %+v", again.Result)
 	}
 }

@@ -102,8 +102,8 @@ func TestABlockedTitleNeedsNoAccount(t *testing.T) {
 		if trace, err := h.Preview(t.Context(), event); err != nil || trace.Result.Status != match.Blocked {
 			t.Errorf("%s: the preview says %+v (%v)", name, trace.Result, err)
 		}
-		if verdict, err := h.Forecast()(t.Context(), event); err != nil || verdict.Status != preview.Blocked || verdict.Reason.Text != "because" {
-			t.Errorf("%s: the forecast says %+v (%v)", name, verdict, err)
+		if verdicts, err := h.Forecast()(t.Context(), event); err != nil || len(verdicts) != 1 || verdicts[0].Status != preview.Blocked || verdicts[0].Reason.Text != "because" {
+			t.Errorf("%s: the forecast says %+v (%v)", name, verdicts, err)
 		}
 	}
 }

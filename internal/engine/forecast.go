@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"watchmark/internal/catalog"
@@ -17,33 +18,38 @@ import (
 // Routed is the enabled accounts that name a media-server user, or what to do when there is none.
 func (e *Engine) Routed(ctx context.Context, user string) (accounts []string, problem reason.Reason, err error) {
 	r, err := e.route(ctx, watch.Event{UserName: user}, false)
-	for _, a := range r.accounts {
-		accounts = append(accounts, a.Username)
-	}
-	return accounts, r.message, err
+	return names(r.accounts), r.message, err
 }
 
-// Forecast tells what would become of events, as Preview does, and what of it is on the lists of the accounts that name
-// their users already. It remembers what it read of lists, so one serves one table. The error of the function it returns
-// is that of the database, or of its context.
+// Forecast tells what would become of events, and what of it is on the lists of the accounts that name their users
+// already. Each account is matched by the rules of its own person. It remembers what it read of lists, so one serves one table. The error of
+// the function it returns is that of the database, or of its context.
 func (e *Engine) Forecast() preview.Of {
-	return (&forecaster{e, func(ctx context.Context, event watch.Event) (route, error) {
-		return e.route(ctx, event, false)
-	}, map[listed]read{}}).of
+	f := &forecaster{e, map[listed]read{}}
+	return func(ctx context.Context, event watch.Event) ([]preview.Verdict, error) {
+		r, err := e.route(ctx, event, false)
+		if err != nil {
+			return nil, err
+		}
+		return f.of(ctx, event, r)
+	}
 }
 
 // ForecastFor is Forecast for the list of one account, whoever watched. The error may also be account.ErrNotFound.
-func (e *Engine) ForecastFor(id int64) preview.Of {
-	return (&forecaster{e, func(ctx context.Context, _ watch.Event) (route, error) {
+func (e *Engine) ForecastFor(id int64) preview.OfList {
+	f := &forecaster{e, map[listed]read{}}
+	return func(ctx context.Context, event watch.Event) (preview.Verdict, error) {
 		a, err := e.Accounts.Get(ctx, id)
-		return route{accounts: []account.Account{a}}, err
-	}, map[listed]read{}}).of
+		if err != nil {
+			return preview.Verdict{}, err
+		}
+		return f.on(ctx, f.match(ctx, event, a), a)
+	}
 }
 
 type (
 	forecaster struct {
 		e     *Engine
-		to    func(ctx context.Context, event watch.Event) (route, error)
 		lists map[listed]read
 	}
 	listed struct {
@@ -56,19 +62,50 @@ type (
 	}
 )
 
-func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict, error) {
-	r, err := f.to(ctx, event)
-	if err != nil {
-		return preview.Verdict{}, err
-	}
+// of tells what becomes of an event where it goes. Accounts that it matches alike for have one verdict.
+func (f *forecaster) of(ctx context.Context, event watch.Event, r route) ([]preview.Verdict, error) {
 	if len(r.accounts) == 0 {
 		if trace, stops := f.e.Matcher.Blocked(ctx, event); stops {
-			return preview.Verdict{Status: preview.Blocked, Reason: trace.Result.Reason}, nil
+			return []preview.Verdict{{Status: preview.Blocked, Reason: trace.Result.Reason}}, nil
 		}
-		return preview.Verdict{Status: preview.NoAccount, Reason: r.message}, nil
+		return []preview.Verdict{{Status: preview.NoAccount, Reason: r.message}}, nil
 	}
-	ctx = catalog.InTurn(ctx, r.accounts[0].ID, true)
-	result := f.e.Matcher.Match(f.e.in(ctx, r.accounts[0]), event).Result
+	type found struct {
+		result   match.Result
+		accounts []account.Account
+	}
+	var alike []found
+	for _, a := range r.accounts {
+		result := f.match(ctx, event, a)
+		i := slices.IndexFunc(alike, func(other found) bool {
+			return other.result.Status == result.Status && other.result.SubjectID == result.SubjectID && other.result.EpisodeID == result.EpisodeID
+		})
+		if i < 0 {
+			i, alike = len(alike), append(alike, found{result: result})
+		}
+		alike[i].accounts = append(alike[i].accounts, a)
+	}
+	var verdicts []preview.Verdict
+	for _, one := range alike {
+		v, err := f.on(ctx, one.result, one.accounts...)
+		if err != nil {
+			return nil, err
+		}
+		if len(alike) > 1 {
+			v.Accounts = names(one.accounts)
+		}
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, nil
+}
+
+// match is what an event comes out as for an account.
+func (f *forecaster) match(ctx context.Context, event watch.Event, a account.Account) match.Result {
+	return f.e.Matcher.Match(f.e.in(catalog.InTurn(ctx, a.ID, true), a), event).Result
+}
+
+// on tells what becomes of a match on the lists of accounts.
+func (f *forecaster) on(ctx context.Context, result match.Result, accounts ...account.Account) (preview.Verdict, error) {
 	if ctx.Err() != nil {
 		return preview.Verdict{}, ctx.Err()
 	}
@@ -78,8 +115,9 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 	}
 	v.Status = preview.Marked
 	onList, skipped := false, reason.Reason{}
-	for _, a := range r.accounts {
-		on, since, err := f.on(ctx, a, result)
+	for _, a := range accounts {
+		ctx := catalog.InTurn(ctx, a.ID, true)
+		on, since, err := f.listed(ctx, a, result)
 		skips := false
 		if err == nil && !on && f.e.adultRule(a) == account.SkipAdult {
 			skips, err = f.e.isAdult(ctx, a, result)
@@ -111,8 +149,8 @@ func (f *forecaster) of(ctx context.Context, event watch.Event) (preview.Verdict
 	return v, nil
 }
 
-// on reports whether what an event matched is on the list of an account, and since when.
-func (f *forecaster) on(ctx context.Context, a account.Account, result match.Result) (on bool, since time.Time, err error) {
+// listed reports whether what an event matched is on the list of an account, and since when.
+func (f *forecaster) listed(ctx context.Context, a account.Account, result match.Result) (on bool, since time.Time, err error) {
 	key := listed{a.ID, result.SubjectID}
 	known, asked := f.lists[key]
 	if !asked {

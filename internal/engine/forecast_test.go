@@ -32,10 +32,10 @@ func TestAForecastTellsWhatWouldBecomeOfEvents(t *testing.T) {
 	of := func(user, title string, number float64) preview.Status {
 		t.Helper()
 		v, err := h.Forecast()(t.Context(), episode(title, user, number))
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || len(v) != 1 || v[0].Accounts != nil {
+			t.Fatal(v, err)
 		}
-		return v.Status
+		return v[0].Status
 	}
 	tell := func(name string, want, got preview.Status) {
 		t.Helper()

@@ -80,16 +80,21 @@ func (e *Engine) route(ctx context.Context, event watch.Event, anyAccount bool) 
 			r.kind, r.message = record.UserIgnored, userIgnored.With(user)
 		}
 	}
-	names := []string{}
-	for _, a := range r.accounts {
-		names = append(names, a.Username)
-	}
-	r.step.Output = map[string]any{"accounts": names}
+	r.step.Output = map[string]any{"accounts": names(r.accounts)}
 	if !r.message.IsZero() {
 		r.step.Output["reason"] = r.message
 	}
 	r.step = r.step.Ended(start)
 	return r, nil
+}
+
+// names are the names of accounts.
+func names(accounts []account.Account) []string {
+	all := []string{}
+	for _, a := range accounts {
+		all = append(all, a.Username)
+	}
+	return all
 }
 
 // naming are the accounts that an event may go to, disabled ones included.

@@ -3,11 +3,16 @@ package engine_test
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 	"testing"
 
+	"watchmark/internal/catalog"
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/match/mapping"
 	"watchmark/internal/platform/scope"
+	"watchmark/internal/source/preview"
+	"watchmark/internal/watch"
 )
 
 // person adds a person with an account, and answers their id.
@@ -66,4 +71,40 @@ func TestEachListIsMarkedByTheRulesOfItsPerson(t *testing.T) {
 	h.seen(t, episode("a", "mira", 2), episode("b", "tv", 1))
 	h.through(t)
 	h.wantMarks(t, "alex/7/701", "alex/8/801", "bench/8/801", "mira/8/801", "mira/9/901", "mira/9/902")
+}
+
+// What is told beforehand is what becomes of it: on each list by the rules of whom it belongs to, and once where lists are alike.
+func TestAForecastGoesByTheRulesOfEachPerson(t *testing.T) {
+	h := newHouse(t)
+	h.account(t, "bench", true, "tv")
+	mira, alex := h.person(t, "mira", "tv", "mira"), h.person(t, "alex", "tv")
+	h.leads(t, as(t, mira), "a", mapping.Mapping{SubjectID: 9})
+	h.leads(t, as(t, alex), "b", mapping.Mapping{SubjectID: 7})
+	h.list.watched["mira/9/901"] = true
+	type row struct {
+		status   preview.Status
+		subject  catalog.SubjectID
+		accounts string
+	}
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		e    watch.Event
+		want []row
+	}{
+		{"of several people", t.Context(), episode("a", "tv", 1), []row{{preview.Mark, 8, "bench alex"}, {preview.Marked, 9, "mira"}}},
+		{"by another rule", t.Context(), episode("b", "tv", 1), []row{{preview.Mark, 8, "bench mira"}, {preview.Mark, 7, "alex"}}},
+		{"all alike", t.Context(), episode("c", "tv", 1), []row{{preview.Mark, 8, ""}}},
+		{"of one person", t.Context(), episode("a", "mira", 2), []row{{preview.Mark, 9, ""}}},
+		{"asked by a person", as(t, alex), episode("b", "tv", 1), []row{{preview.Mark, 7, ""}}},
+	} {
+		verdicts, err := h.Forecast()(c.ctx, c.e)
+		var got []row
+		for _, v := range verdicts {
+			got = append(got, row{v.Status, v.SubjectID, strings.Join(v.Accounts, " ")})
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v", c.name, got, err)
+		}
+	}
 }

@@ -66,7 +66,7 @@ func (t Trials) register(s *server) {
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/test-match", OperationID: "test-match", Tags: []string{tag},
 		Summary:     "Try a match",
-		Description: "Finds the entry and the episode of an event and answers the trace. It writes nothing and notifies nobody." + trialRule,
+		Description: "Finds the entry and the episode of an event and answers the trace. It writes nothing and notifies nobody. Where several accounts name the user, it is what the first of them gets, by the mappings and blocked titles of its person." + trialRule,
 		RequestBody: body, SkipValidateBody: true, MaxBodyBytes: trialBytes,
 	}, func(ctx context.Context, in *struct{ RawBody []byte }) (*JSON[match.Trace], error) {
 		event, err := trialEvent(in.RawBody)

@@ -12,6 +12,7 @@ import (
 
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/record"
+	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
 )
 
@@ -75,6 +76,8 @@ func (s *site) funcs(lang string) template.FuncMap {
 		"ms":      elapsed,
 		"drift":   func(ahead *float64) (string, error) { return w.drift(*ahead) },
 		"display": displayOf,
+		// listsOf are the accounts that a row of results holds for alone; none where it holds for all.
+		"listsOf": func(row any) []string { r, _ := row.(preview.Row); return r.Accounts },
 		"label":   w.label,
 		// specials reports whether a season holds the specials.
 		"specials": func(season int) bool { return season == 0 },

@@ -100,7 +100,8 @@ func table() *preview.Table {
 		{Title: "彩虹放送局", Season: &first, Episodes: []float64{1, 2}, Status: preview.Review, Reason: value("two_fit", "彩虹放送局", "彩虹放送局 第二季")},
 		{Title: "A Home Video", Season: &first, Episodes: []float64{3}, Status: preview.NotFound, Reason: value("nothing_fits", value("title", "A Home Video"))},
 		{Title: "迷宫饭", Season: &second, Episodes: []float64{13.5}, Status: preview.EpisodeNotFound, SubjectID: 395378, SubjectName: "迷宫饭", Reason: value("no_such_episode", "迷宫饭", value("episode_beyond", 13.5, 24))},
-		{Title: "购物频道", Season: &first, Episodes: []float64{120}, Status: preview.Blocked, Reason: value("keyword_blocks", "购物")},
+		{Title: "购物频道", Season: &first, Episodes: []float64{120}, Status: preview.Blocked, Accounts: []string{"mira"}, Reason: value("keyword_blocks", "购物")},
+		{Title: "购物频道", Season: &first, Episodes: []float64{120}, Status: preview.Mark, SubjectID: 900001, SubjectName: "购物频道", Accounts: []string{"alex", hostileTitle}, Reason: value("fits_title")},
 		{Title: "葬送的芙莉莲", Season: &first, Episodes: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, Status: preview.Marked, SubjectID: 400602, SubjectName: "葬送的芙莉莲", Reason: value("already_watched")},
 	}
 	made := preview.NewTable(nil)

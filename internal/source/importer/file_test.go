@@ -55,8 +55,8 @@ func newFileRig(t *testing.T) *fileRig {
 			return []string{"mira"}, reason.Reason{}, nil
 		},
 		Forecast: func() preview.Of {
-			return func(context.Context, watch.Event) (preview.Verdict, error) {
-				return preview.Verdict{Status: preview.Mark}, nil
+			return func(context.Context, watch.Event) ([]preview.Verdict, error) {
+				return []preview.Verdict{{Status: preview.Mark}}, nil
 			}
 		},
 		Files: Files{

@@ -39,10 +39,16 @@ type Verdict struct {
 	Reason reason.Reason
 	// Since is when the list got what is Marked, as far as it tells; zero otherwise.
 	Since time.Time
+	// Accounts are those that it holds for, where the ones that the event goes to come out differently; empty where it holds for all.
+	Accounts []string
 }
 
-// Of tells what would become of an event and changes nothing. Its error ends the whole forecast.
-type Of func(ctx context.Context, event watch.Event) (Verdict, error)
+// Of tells what would become of an event on the lists that it goes to, and changes nothing: one verdict, or one for each that comes out
+// differently. Its error ends the whole forecast.
+type Of func(ctx context.Context, event watch.Event) ([]Verdict, error)
+
+// OfList is Of for one list.
+type OfList func(ctx context.Context, event watch.Event) (Verdict, error)
 
 // Row is what would become of a film, or of those episodes of a season that come out alike.
 type Row struct {
@@ -53,6 +59,7 @@ type Row struct {
 	Status      Status            `json:"status" enum:"mark,marked,dry_run,review,not_found,episode_not_found,blocked,no_account,refused,unreachable" doc:"marked is on the list already."`
 	SubjectID   catalog.SubjectID `json:"subject_id" doc:"Bangumi's entry; 0 for none."`
 	SubjectName string            `json:"subject_name"`
+	Accounts    []string          `json:"accounts" doc:"The accounts that this holds for, where those that name the user come out differently, each by the mappings and blocked titles of its person; empty where it holds for all of them."`
 	Reason      reason.Reason     `json:"reason_value" doc:"Why, in one sentence; that of the first episode."`
 }
 
@@ -69,7 +76,7 @@ const most = 20000
 type Table struct {
 	Rows   []Row          `json:"rows" doc:"In the order in which they were first seen."`
 	Counts map[Status]int `json:"counts" doc:"How many episodes and films have each status."`
-	Items  int            `json:"items" doc:"Episodes and films in the rows."`
+	Items  int            `json:"items" doc:"Episodes and films in the rows; one that comes out differently for several accounts is counted for each."`
 	More   int            `json:"more" doc:"Reports beyond the bound of 20,000 episodes and films, which were not looked up."`
 
 	of   Of
@@ -95,25 +102,27 @@ func (t *Table) Add(ctx context.Context, event watch.Event) error {
 		t.More++
 		return nil
 	}
-	v, err := t.of(ctx, event)
+	verdicts, err := t.of(ctx, event)
 	if err != nil {
 		return err
 	}
 	t.seen[item] = true
-	t.Put(event, v)
+	for _, v := range verdicts {
+		t.Put(event, v)
+	}
 	return nil
 }
 
 // Put adds what becomes of an event, unless the table says so already.
 func (t *Table) Put(event watch.Event, v Verdict) {
-	key := fmt.Sprintf("%s %s %d", of(event), v.Status, v.SubjectID)
+	key := keyOf(event, v)
 	i, known := t.at[key]
 	if !known {
 		i = len(t.Rows)
 		t.at[key] = i
 		t.Rows = append(t.Rows, Row{
 			Title: event.Title, Season: event.Season, Film: event.IsFilm(), Episodes: []float64{},
-			Status: v.Status, SubjectID: v.SubjectID, SubjectName: v.SubjectName, Reason: v.Reason,
+			Status: v.Status, SubjectID: v.SubjectID, SubjectName: v.SubjectName, Accounts: append([]string{}, v.Accounts...), Reason: v.Reason,
 		})
 	} else if event.IsFilm() {
 		return
@@ -132,7 +141,7 @@ func (t *Table) Put(event watch.Event, v Verdict) {
 
 // Take takes out what Put added, because it came out otherwise.
 func (t *Table) Take(event watch.Event, v Verdict) {
-	key := fmt.Sprintf("%s %s %d", of(event), v.Status, v.SubjectID)
+	key := keyOf(event, v)
 	i, known := t.at[key]
 	if !known {
 		return
@@ -156,6 +165,11 @@ func (t *Table) Take(event watch.Event, v Verdict) {
 			}
 		}
 	}
+}
+
+// keyOf is which row a verdict of an event belongs to.
+func keyOf(event watch.Event, v Verdict) string {
+	return fmt.Sprintf("%s %s %d %q", of(event), v.Status, v.SubjectID, v.Accounts)
 }
 
 // of is what an event is about: a film, or a season of a show. Remakes and films of one name differ by their ids, or by the year.

@@ -3,8 +3,11 @@ package preview_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"watchmark/internal/source/preview"
 	"watchmark/internal/watch"
@@ -13,9 +16,9 @@ import (
 func TestATableLooksUpSoManyAndNoMore(t *testing.T) {
 	const most = 20_000
 	asked := 0
-	table := preview.NewTable(func(context.Context, watch.Event) (preview.Verdict, error) {
+	table := preview.NewTable(func(context.Context, watch.Event) ([]preview.Verdict, error) {
 		asked++
-		return preview.Verdict{Status: preview.Mark, SubjectID: 265}, nil
+		return []preview.Verdict{{Status: preview.Mark, SubjectID: 265}}, nil
 	})
 	add := func(number float64) {
 		t.Helper()
@@ -33,8 +36,8 @@ func TestATableLooksUpSoManyAndNoMore(t *testing.T) {
 }
 
 func TestFilmsOfOneNameAreTwo(t *testing.T) {
-	table := preview.NewTable(func(context.Context, watch.Event) (preview.Verdict, error) {
-		return preview.Verdict{Status: preview.NotFound}, nil
+	table := preview.NewTable(func(context.Context, watch.Event) ([]preview.Verdict, error) {
+		return []preview.Verdict{{Status: preview.NotFound}}, nil
 	})
 	for _, year := range []int{1995, 2017, 2017} {
 		if err := table.Add(t.Context(), watch.Event{Media: watch.Movie, Title: "a", AirDate: watch.Date{Year: year}}); err != nil {
@@ -48,7 +51,7 @@ func TestFilmsOfOneNameAreTwo(t *testing.T) {
 
 func TestAForecastThatFailsEndsTheTable(t *testing.T) {
 	broken := errors.New("the disk is full")
-	table := preview.NewTable(func(context.Context, watch.Event) (preview.Verdict, error) { return preview.Verdict{}, broken })
+	table := preview.NewTable(func(context.Context, watch.Event) ([]preview.Verdict, error) { return nil, broken })
 	if err := table.Add(t.Context(), watch.Event{Media: watch.Movie, Title: "a"}); !errors.Is(err, broken) || table.Items != 0 {
 		t.Errorf("error %v, %d items", err, table.Items)
 	}
@@ -91,5 +94,30 @@ func TestWhatCameOutOtherwiseLeavesTheTable(t *testing.T) {
 	table.Put(episode(3), mark)
 	if table.Items != 2 || table.Counts[preview.Mark] != 2 || len(table.Rows) != 1 || !slices.Equal(table.Rows[0].Episodes, []float64{2, 3}) {
 		t.Errorf("the table is %+v", table)
+	}
+}
+
+// Where lists come out differently, each has a row of its own.
+func TestATableHasARowForEachListThatComesOutDifferently(t *testing.T) {
+	table := preview.NewTable(func(_ context.Context, e watch.Event) ([]preview.Verdict, error) {
+		mark := preview.Verdict{Status: preview.Mark, SubjectID: 8}
+		if *e.Episode == 3 {
+			return []preview.Verdict{mark}, nil
+		}
+		mark.Accounts = []string{"one", "two"}
+		return []preview.Verdict{mark, {Status: preview.Blocked, Accounts: []string{"three"}}}, nil
+	})
+	for _, number := range []float64{1, 2, 3} {
+		if err := table.Add(t.Context(), watch.Event{Media: watch.Episode, Title: "a", Episode: &number}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string][]float64{}
+	for _, row := range table.Rows {
+		got[fmt.Sprintf("%s %d %q", row.Status, row.SubjectID, row.Accounts)] = row.Episodes
+	}
+	want := map[string][]float64{`mark 8 ["one" "two"]`: {1, 2}, `blocked 0 ["three"]`: {1, 2}, `mark 8 []`: {3}}
+	if diff := cmp.Diff(want, got); diff != "" || table.Items != 5 || table.Counts[preview.Blocked] != 2 {
+		t.Errorf("%d items, %v (-want +got):\n%s", table.Items, table.Counts, diff)
 	}
 }

@@ -112,8 +112,8 @@ func rigOn(t *testing.T, dir string, remote *trackertest.Server, url string) *ri
 		Schedule: r.jobs, Plan: func() schedule.Plan { return schedule.Every(6 * time.Hour) },
 		Mapped: func(_ context.Context, titles []string, _ watch.Event) (bool, error) { return r.mapped(titles), nil },
 		Forecast: func() preview.Of {
-			return func(_ context.Context, e watch.Event) (preview.Verdict, error) {
-				return preview.Verdict{Status: preview.Mark, SubjectID: 265, SubjectName: e.Title}, nil
+			return func(_ context.Context, e watch.Event) ([]preview.Verdict, error) {
+				return []preview.Verdict{{Status: preview.Mark, SubjectID: 265, SubjectName: e.Title}}, nil
 			}
 		},
 	})

@@ -210,7 +210,7 @@ func TestNothingIsWrittenForARemovedLogin(t *testing.T) {
 	r := newSeedRig(t, mediaservertest.Jellyfin, "", 2)
 	r.connected()
 	before, list := r.data(), r.service.ForecastFor
-	r.service.ForecastFor = func(account int64) preview.Of {
+	r.service.ForecastFor = func(account int64) preview.OfList {
 		of := list(account)
 		return func(ctx context.Context, e watch.Event) (preview.Verdict, error) {
 			r.server.SetFault(&mediaservertest.Fault{Path: "Logout", Status: http.StatusBadGateway})

@@ -47,7 +47,7 @@ type writing struct {
 	shows  shows
 	wrote  map[string]bool // keys of what was written
 	// list tells what is on the list.
-	list preview.Of
+	list preview.OfList
 	// refused is how many writes in a row the server did not take.
 	refused int
 }

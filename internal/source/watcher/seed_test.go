@@ -112,7 +112,7 @@ func (r *seedRig) list() {
 		}
 		return nil
 	}
-	r.service.ForecastFor = func(int64) preview.Of {
+	r.service.ForecastFor = func(int64) preview.OfList {
 		return func(_ context.Context, e watch.Event) (preview.Verdict, error) {
 			switch {
 			case e.UserName != "mira" || e.ServerID == "":
@@ -494,7 +494,7 @@ func TestWhatCannotBeSeededOrUndone(t *testing.T) {
 	if _, err := r.service.Undo(t.Context(), old); !errors.Is(err, ErrNoUndo) {
 		t.Errorf("of what was long ago: %v", err)
 	}
-	r.service.ForecastFor = func(int64) preview.Of {
+	r.service.ForecastFor = func(int64) preview.OfList {
 		return func(context.Context, watch.Event) (preview.Verdict, error) {
 			return preview.Verdict{Status: preview.Refused, Reason: reason.Text("the token is dead")}, nil
 		}

@@ -65,7 +65,7 @@ type Config struct {
 	// Routed is the accounts that name a media-server user, or what to do when none does.
 	Routed func(ctx context.Context, user string) (accounts []string, problem reason.Reason, err error)
 	// ForecastFor tells what is on the list of an account; one function serves one task. Account fails for one that is not there.
-	ForecastFor func(account int64) preview.Of
+	ForecastFor func(account int64) preview.OfList
 	Account     func(ctx context.Context, id int64) error
 	// Import starts a preview or an import of what a login can read.
 	Import func(ctx context.Context, login int64, h importer.History, preview bool) (*task.Task, error)
