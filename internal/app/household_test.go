@@ -191,3 +191,45 @@ func TestTheOwnerUndoesTheAnswerOfAPerson(t *testing.T) {
 	}
 	mira.want(http.MethodPost, undo(alex), "", http.StatusConflict)
 }
+
+// The owner reads whose a user without an account is: of somebody who is still to connect one, it waits; another's account is not offered.
+func TestAUserWithoutAnAccountIsSaidToBeOfAPerson(t *testing.T) {
+	t.Parallel()
+	s := startEmpty(t)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	s.joins("alex", alexToken)
+	mira := s.invited("mira")
+	s.api(http.MethodPatch, "/api/accounts/1", `{"enabled":false}`, http.StatusOK, nil)
+	var ids []int64
+	for _, user := range []string{"mira", "alex", "stranger"} {
+		ids = append(ids, s.custom(fmt.Sprintf(`{"title":"灯塔守望者","season":1,"episode":1,"user_name":%q}`, user)))
+	}
+	s.become(ids, "error")
+	const newcomer, known = "This user is mira, who has not connected an account yet", "This user is alex."
+	has := func(path string, texts ...string) {
+		t.Helper()
+		page := s.get(path)
+		for _, text := range []string{newcomer, known} {
+			if strings.Contains(page.body, text) != slices.Contains(texts, text) {
+				t.Errorf("%s answers %d, and says or leaves out %q: %.2000s", path, page.status, text, page.body)
+			}
+		}
+	}
+	for _, path := range []string{"/people", "/records?unrouted=", "/inbox"} {
+		has(path, newcomer, known)
+	}
+	for i, texts := range [][]string{{newcomer}, {known}, nil} {
+		has(fmt.Sprintf("/records/%d", ids[i]), texts...)
+	}
+	if page := s.get(fmt.Sprintf("/records/%d", ids[0])); strings.Contains(page.body, "/people/assign") || !strings.Contains(page.body, `href="/people/household"`) {
+		t.Error("an account of somebody else is offered, or the way to the household is missing")
+	}
+	if got := s.get("/api/unknown-users").body; !strings.Contains(got, fmt.Sprintf(`"person_id":%d`, mira.id)) || !strings.Contains(got, `"person_id":0`) {
+		t.Errorf("the list of users is %s", got)
+	}
+	mira.connectsAccount("mira", miraToken)
+	s.become(ids[:1], "success")
+	has("/people", known)
+}

@@ -96,6 +96,7 @@ type Accounts struct {
 	// People are who has an account.
 	People interface {
 		Person(ctx context.Context, id int64) (auth.Person, error)
+		WhoAre(ctx context.Context, users []string) (map[string]auth.Person, error)
 	}
 	Client interface {
 		Check(ctx context.Context, accountID int64) (account.Account, error)

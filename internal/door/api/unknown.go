@@ -15,6 +15,7 @@ import (
 // unknownUser is a media-server user without an account.
 type unknownUser struct {
 	UserName  string         `json:"user_name"`
+	PersonID  int64          `json:"person_id" doc:"The person whom the owner gave this user; 0 for none. Only an account of that person can name the user."`
 	Plays     int            `json:"plays" doc:"How many plays failed because no account names the user."`
 	FirstSeen time.Time      `json:"first_seen_at" doc:"When the first of them came in."`
 	LastSeen  time.Time      `json:"last_seen_at" doc:"When the newest came in."`
@@ -62,9 +63,17 @@ func (as Accounts) registerUnknown(s *server) {
 		Summary: "List media-server users without an account", Description: "Those whose plays failed because no enabled account names them, who was heard of last first. Ignored users are not among them.",
 	}, func(ctx context.Context, in *PageQuery) (*JSON[Page[unknownUser]], error) {
 		users, next, err := as.Engine.Records.Unrouted(ctx, in.seen, in.Limit)
+		if err != nil {
+			return nil, err
+		}
+		names := make([]string, len(users))
+		for i, u := range users {
+			names[i] = u.User
+		}
+		people, err := as.People.WhoAre(ctx, names)
 		page := Page[unknownUser]{Items: []unknownUser{}, NextCursor: cursorOf(next)}
 		for _, u := range users {
-			page.Items = append(page.Items, unknownUser{u.User, u.Count, u.First, u.Newest.CreatedAt, u.Sources, u.Newest.ID, u.Newest.Title})
+			page.Items = append(page.Items, unknownUser{u.User, people[u.User].ID, u.Count, u.First, u.Newest.CreatedAt, u.Sources, u.Newest.ID, u.Newest.Title})
 		}
 		return answer(page, err)
 	})

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/catalog/account"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/scope"
 )
 
 // Role is what somebody may do; package access has the table.
@@ -124,6 +125,23 @@ func (s *Store) Names(ctx context.Context, ids []int64) (map[int64]string, error
 		return err
 	}, `SELECT id, name FROM people WHERE id IN `+list, args...)
 	return names, err
+}
+
+// WhoAre are the people who are users of media servers, by the names of these. Who is a person is told nothing of others, and so nobody.
+func (s *Store) WhoAre(ctx context.Context, users []string) (map[string]Person, error) {
+	people := map[string]Person{}
+	if len(users) == 0 || !scope.From(ctx).Whole() {
+		return people, nil
+	}
+	list, args := db.In(users)
+	err := db.Each(ctx, s.db.Read(), "read who users of media servers are", func(row db.Row) error {
+		var user string
+		var p Person
+		err := row.Scan(&user, &p.ID, &p.Name, &p.Role)
+		people[user] = p
+		return err
+	}, `SELECT m.name, p.id, p.name, p.role FROM person_media_users m JOIN people p ON p.id = m.person_id WHERE m.name IN `+list, args...)
+	return people, err
 }
 
 // PersonDraft is a new person.

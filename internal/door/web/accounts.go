@@ -23,6 +23,7 @@ type Accounts struct {
 	Words     Words
 	Snapshots *snapshot.Service
 	Tasks     *task.Registry
+	WhoAre    whoAre
 }
 
 // tokenURL is the catalog's page where people make a token by hand.
@@ -177,7 +178,7 @@ func (g Accounts) list(r *request) (content, error) {
 	if page.Ignored, err = g.Accounts.Ignored(ctx); err != nil {
 		return content{}, err
 	}
-	if page.Unrouted, err = unroutedOf(ctx, g.Records, g.Accounts); err != nil {
+	if page.Unrouted, err = unroutedOf(ctx, g.Records, g.Accounts, g.WhoAre); err != nil {
 		return content{}, err
 	}
 	page.Unrouted.Open = true

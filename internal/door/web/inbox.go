@@ -19,6 +19,7 @@ type Inbox struct {
 	Notices  *notify.Notifier
 	Accounts *account.Store
 	Records  *record.Store
+	WhoAre   whoAre
 }
 
 // attention is how many unread notices need the reader, without those of what is counted at another door: questions, and of the owner
@@ -103,7 +104,7 @@ func (g Inbox) withUnrouted(r *request, views ...noticeView) ([]noticeView, erro
 			users = append(users, v.User)
 		}
 	}
-	offered, err := offersFor(r.Context(), g.Accounts, users)
+	offered, err := offersFor(r.Context(), g.Accounts, g.WhoAre, users)
 	for i, v := range views {
 		if about(v) {
 			views[i].Unrouted = offered.of(v.User)

@@ -313,6 +313,14 @@ func (g *rig) waiting(t *testing.T, own, other account.Account) (records, mappin
 	return records, mappings, question
 }
 
+// strangers watch something without an account.
+func (g *rig) strangers(t *testing.T, users ...string) {
+	t.Helper()
+	for _, user := range users {
+		g.addRecord(t, episode(watch.Plex, user, "灯塔守望者", "", 1, 1, "2024-01-01"), time.Now(), record.Outcome{Status: record.Failed, ErrorKind: record.NoAccount}, account.Account{})
+	}
+}
+
 // given has a person answer a question of their own.
 func (g *rig) given(t *testing.T, person int64, of account.Account, title string) {
 	t.Helper()

@@ -110,7 +110,7 @@ func (g Records) record(r *request) (content, error) {
 		return content{}, err
 	}
 	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed {
-		offered, err := offersFor(r.Context(), g.Accounts, []string{rec.UserName})
+		offered, err := offersFor(r.Context(), g.Accounts, g.WhoAre, []string{rec.UserName})
 		if err != nil {
 			return content{}, err
 		}

@@ -22,6 +22,7 @@ type Records struct {
 	Accounts  *account.Store
 	Requests  *webhooklog.Log
 	Tasks     *task.Registry
+	WhoAre    whoAre
 }
 
 type recordsPage struct {
@@ -110,7 +111,7 @@ func (g Records) failed(ctx context.Context) (int, error) {
 
 // withUnrouted adds the users without an account to a page.
 func (g Records) withUnrouted(ctx context.Context, page *recordsPage) (err error) {
-	if page.Unrouted, err = unroutedOf(ctx, g.Records, g.Accounts); err != nil {
+	if page.Unrouted, err = unroutedOf(ctx, g.Records, g.Accounts, g.WhoAre); err != nil {
 		return err
 	}
 	page.Ignored, err = g.Accounts.Ignored(ctx)

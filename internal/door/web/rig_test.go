@@ -254,9 +254,9 @@ func (g *rig) groups() web.Groups {
 			Sources: sources, Records: g.records, Questions: g.questions, Accounts: g.accounts, Notices: g.notices, Queue: marks,
 			Archive: archived, Reachability: g.reachability, Integrity: func() (checking, damaged bool) { return g.checking, g.damaged },
 		},
-		Records:  web.Records{Records: g.records, Questions: g.questions, Accounts: g.accounts, Requests: g.log, Tasks: g.tasks},
+		Records:  web.Records{Records: g.records, Questions: g.questions, Accounts: g.accounts, Requests: g.log, Tasks: g.tasks, WhoAre: g.auth.WhoAre},
 		Review:   web.Review{Questions: g.questions, Names: g.auth.Names},
-		Inbox:    web.Inbox{Notices: g.notices, Accounts: g.accounts, Records: g.records},
+		Inbox:    web.Inbox{Notices: g.notices, Accounts: g.accounts, Records: g.records, WhoAre: g.auth.WhoAre},
 		Queue:    web.Queue{Queue: marks, Scheduler: func() queue.Standing { return g.scheduler }, Reachability: g.reachability, Settings: g.settings, Tasks: g.tasks},
 		Mappings: web.Mappings{Mappings: g.mappings, Names: g.auth.Names},
 		Archive: web.Archive{Status: archived, Find: func(_ context.Context, q archive.Query) ([]archive.Found, error) {
@@ -266,7 +266,7 @@ func (g *rig) groups() web.Groups {
 			return []archive.Found{{Subject: catalog.Subject{ID: 900001, Name: "灯台守のうた", NameCN: "灯塔守望者", Platform: "TV"}, How: archive.Equal, Kind: 1, Likeness: 1}}, nil
 		}},
 		Sources:       sources,
-		Accounts:      web.Accounts{Accounts: g.accounts, Records: g.records, Settings: g.settings, Snapshots: g.snapshots(), Words: &g.said, Tasks: g.tasks},
+		Accounts:      web.Accounts{Accounts: g.accounts, Records: g.records, Settings: g.settings, Snapshots: g.snapshots(), Words: &g.said, Tasks: g.tasks, WhoAre: g.auth.WhoAre},
 		Notifications: web.Notifications{Notices: g.notices, Accounts: g.accounts, Records: g.records},
 		Summaries: web.Summaries{
 			Jobs: g.summaries, Airing: func(context.Context) (summary.AiringStatus, error) { return g.airing, nil }, Usage: llm.NewUsage(g.db).Report,

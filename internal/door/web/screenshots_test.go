@@ -126,6 +126,11 @@ func shots(t *testing.T) []shot {
 	_, theirs, _ := household.waiting(t, someone, another)
 	household.given(t, personOfRig, someone, "灯塔守望者 II")
 	household.given(t, 3, another, "A very long title of the lighthouse keeper, who keeps a very long watch beside a very wide sea")
+	expected := newRig(t)
+	expected.asOwner(t)
+	expected.exec(t, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (4, 'noah', 'person', '', 0, 0)`)
+	expected.exec(t, `INSERT INTO person_media_users (name, person_id) VALUES ('Noah TV', 4), ('Tablet of Mira', 2)`)
+	expected.strangers(t, "Noah TV", "Tablet of Mira", "visitor")
 	told, alone := newRig(t), newRig(t)
 	ownNotice, ownChannel, ownRule := told.ownMessages(t)
 	alone.asPerson(t)
@@ -210,6 +215,7 @@ func shots(t *testing.T) []shot {
 		{"record-error", full, fmt.Sprintf("/records/%d", s.noAccount), true, ""},
 		{"record-unmatched", full, fmt.Sprintf("/records/%d", s.hostile), true, "#record [data-opens]"},
 		{"accounts", full, "/people", true, ""},
+		{"accounts-newcomer", expected, "/people", true, ""},
 		{"accounts-edit", full, "/people", true, "details.fold summary"},
 		{"delete", full, "/people", true, "form[data-api=DELETE] button"},
 		{"menu", full, "/records?status=error", true, "details.menu summary"},

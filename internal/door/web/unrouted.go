@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"watchmark/internal/catalog/account"
+	"watchmark/internal/door/auth"
 	"watchmark/internal/engine"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
@@ -19,6 +20,9 @@ const unroutedMost = 20
 // unroutedUser is a user of a media server whom no account lists, with the accounts that could.
 type unroutedUser struct {
 	User string
+	// Person is who the user is, by what the owner said; empty for a user who is nobody yet. Only an account of that person can list the
+	// user; a newcomer has none.
+	Person string
 	// Accounts are the enabled accounts, or none when there are More than have room; one is then chosen on their page.
 	// Disabled is the name of a disabled account that lists the user; empty without one.
 	Accounts []account.Account
@@ -39,6 +43,14 @@ func (u unroutedUser) AssignPath(accountID int64) string {
 
 // Path is the path of the user's records.
 func (u unroutedUser) Path() string { return "/records?user=" + url.QueryEscape(u.User) }
+
+// IsNewcomer reports whether the user is a person who has connected no account yet.
+func (u unroutedUser) IsNewcomer() bool {
+	return u.Person != "" && len(u.Accounts) == 0 && u.Disabled == ""
+}
+
+// whoAre tells who users of media servers are, by their names; of an owner alone.
+type whoAre func(ctx context.Context, users []string) (map[string]auth.Person, error)
 
 // unroutedLine is an unrouted user with their records.
 type unroutedLine struct {
@@ -61,12 +73,25 @@ type offers struct {
 	more     bool
 	// naming are the accounts that list one of the users.
 	naming []account.Account
+	// people are who the users are, and own the accounts of these.
+	people map[string]auth.Person
+	own    map[int64][]account.Account
 }
 
 // offersFor looks up what can be offered for users.
-func offersFor(ctx context.Context, accounts *account.Store, users []string) (o offers, err error) {
+func offersFor(ctx context.Context, accounts *account.Store, who whoAre, users []string) (o offers, err error) {
 	if len(users) == 0 {
 		return o, nil
+	}
+	if o.people, err = who(ctx, users); err != nil {
+		return o, err
+	}
+	var ids []int64
+	for _, p := range o.people {
+		ids = append(ids, p.ID)
+	}
+	if o.own, err = accounts.OfPeople(ctx, ids); err != nil {
+		return o, err
 	}
 	if o.accounts, err = accounts.Find(ctx, account.Filter{Enabled: true}, 0, offeredAccounts+1); err != nil {
 		return o, err
@@ -84,6 +109,17 @@ const accountsOfUsers = 1000
 // of makes the unrouted user of a name; nil when an enabled account lists the name by now.
 func (o offers) of(user string) *unroutedUser {
 	u := &unroutedUser{User: user, Accounts: o.accounts, More: o.more}
+	if p, is := o.people[user]; is {
+		u.Person, u.Accounts, u.More = p.Name, nil, false
+		for _, a := range o.own[p.ID] {
+			if a.Enabled {
+				u.Accounts = append(u.Accounts, a)
+			}
+		}
+		if len(u.Accounts) == 0 && len(o.own[p.ID]) > 0 {
+			u.Disabled = o.own[p.ID][0].Username
+		}
+	}
 	for _, a := range o.naming {
 		switch {
 		case !slices.Contains(a.MediaUserNames, user):
@@ -108,7 +144,7 @@ type unroutedList struct {
 func (l unroutedList) More() int { return max(0, l.Count-len(l.Lines)) }
 
 // unroutedOf are the users without an account.
-func unroutedOf(ctx context.Context, records *record.Store, accounts *account.Store) (list unroutedList, err error) {
+func unroutedOf(ctx context.Context, records *record.Store, accounts *account.Store, who whoAre) (list unroutedList, err error) {
 	users, next, err := records.Unrouted(ctx, 0, unroutedMost)
 	if err != nil || len(users) == 0 {
 		return list, err
@@ -122,7 +158,7 @@ func unroutedOf(ctx context.Context, records *record.Store, accounts *account.St
 	for _, u := range users {
 		names = append(names, u.User)
 	}
-	offered, err := offersFor(ctx, accounts, names)
+	offered, err := offersFor(ctx, accounts, who, names)
 	for _, u := range users {
 		if of := offered.of(u.User); of != nil { // nil when an account lists the name since the query
 			list.Lines = append(list.Lines, unroutedLine{*of, u})
