@@ -205,3 +205,16 @@ func spanOf(more map[string]any) map[string]any {
 	more["since"], more["until"] = time.Now().Add(-time.Hour).Format(time.RFC3339), time.Now().Add(time.Hour).Format(time.RFC3339)
 	return more
 }
+
+// An entry that came has nothing before, and one that went nothing after; the document says so.
+func TestTheDocumentOfADiffAllowsNull(t *testing.T) {
+	t.Parallel()
+	for name, fits := range map[string]bool{"before": true, "after": true, "marked": false} {
+		schemas := served()["components"].(map[string]any)["schemas"].(map[string]any)
+		held := &checker{}
+		held.check(name, schemas["Change"].(map[string]any)["properties"].(map[string]any)[name].(map[string]any), nil)
+		if (len(held.problems) == 0) != fits {
+			t.Errorf("%s that is null: %v", name, held.problems)
+		}
+	}
+}

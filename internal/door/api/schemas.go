@@ -69,6 +69,18 @@ type anySource string
 // Schema lists the sources that there are.
 func (anySource) Schema(huma.Registry) *huma.Schema { return oneOf(source.All) }
 
+// orNull documents that fields of a schema, which are references, may be null, which the library does not do.
+func (s *server) orNull(schema string, fields ...string) {
+	if !s.forDocument {
+		return
+	}
+	properties := s.api.OpenAPI().Components.Schemas.Map()[schema].Properties
+	for _, field := range fields {
+		one := properties[field]
+		properties[field] = &huma.Schema{Description: one.Description, OneOf: []*huma.Schema{{Ref: one.Ref}, {Type: "null"}}}
+	}
+}
+
 func oneOf[T ~string](values []T) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
 	for _, value := range values {

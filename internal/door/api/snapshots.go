@@ -72,6 +72,7 @@ func (a Snapshots) register(s *server) {
 	}) (*JSON[snapshot.Diff], error) {
 		return answer(a.Service.Diff(ctx, in.ID, in.To))
 	})
+	s.orNull("Change", "before", "after")
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/accounts/{id}/entries/{subject_id}", OperationID: "get-entry-history", Tags: []string{tag}, Summary: "Tell how an entry came to be what it is",
 		Description: "Its versions in the snapshots, the newest first.", Errors: []int{http.StatusNotFound},
