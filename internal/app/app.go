@@ -29,6 +29,7 @@ import (
 	"watchmark/internal/tell/calendar"
 	"watchmark/internal/tell/llm"
 	"watchmark/internal/tell/notify"
+	"watchmark/internal/tell/notify/webpush"
 	"watchmark/internal/tell/summary"
 	"watchmark/internal/tell/word"
 	"watchmark/internal/upkeep/diagnose"
@@ -72,6 +73,9 @@ type App struct {
 	// integrity is the check of the database that began with the start.
 	integrity *integrity
 	meters    *meters
+	// taps are the answers from notifications; pushKey is what browsers subscribe to for these.
+	taps    *review.Taps
+	pushKey webpush.Key
 	// Notices tells people.
 	Notices *notify.Notifier
 	// ways are the clients, beside that of Data, by which the service reaches others.
@@ -244,6 +248,7 @@ func (a *App) buildEngine() {
 			return a.snapshots.RestoresBetween(ctx, accountID, since, until) // which are made later
 		},
 	})
+	a.buildTaps()
 	a.replay = queue.New(queue.Config{
 		Queue:        a.queue,
 		Enabled:      func() bool { return a.Settings.Current().CatalogReplay.Enabled },

@@ -115,6 +115,7 @@ func (a *App) resources(signIn *oidc.Provider, door *servers.Door) []api.Resourc
 		api.Servers{Service: a.watcher},
 		api.Import{Importer: a.importer, Accounts: a.Accounts, People: a.Auth},
 		api.Notifications{Notices: a.Notices},
+		api.Push{Notices: a.Notices, Taps: a.taps},
 		api.Candidates{Store: a.Questions, Decisions: a.decisions, Catalog: subjects.Catalog},
 		subjects,
 		api.Mappings{Store: a.Mappings, Decisions: a.decisions, Subjects: subjects},
@@ -165,7 +166,7 @@ func (a *App) pages(o Options, guard *auth.Guard, signIn *oidc.Provider, door *s
 		Archive:       web.Archive{Status: a.Archiver.Status, Find: a.Archive.Find},
 		Sources:       sources,
 		Accounts:      web.Accounts{Accounts: a.Accounts, Records: a.Records, Settings: a.Settings, Snapshots: a.snapshots, Words: a.words, Tasks: a.tasks, WhoAre: a.Auth.WhoAre},
-		Notifications: web.Notifications{Notices: a.Notices, Accounts: a.Accounts, Records: a.Records},
+		Notifications: web.Notifications{Notices: a.Notices, Accounts: a.Accounts, Records: a.Records, PushKey: a.pushKey.Public()},
 		Summaries: web.Summaries{
 			Jobs: a.summaries, Airing: a.airing.Status, Usage: a.llm.Usage.Report,
 			Notices: a.Notices, Accounts: a.Accounts, Records: a.Records, Settings: a.Settings,

@@ -123,7 +123,7 @@ func (c Candidates) register(s *server) {
 		Summary: "Put a question off", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Description: "The question is gone until the next event of its title comes in. The records that waited for it stay uncertain; they are part of the question when it is asked again.",
 	}, func(ctx context.Context, in *ByID) (*none, error) {
-		return nil, c.Decisions.PutOff(ctx, in.ID)
+		return nil, c.Decisions.PutOff(ctx, in.ID, "")
 	})
 }
 

@@ -82,7 +82,8 @@ func (s *server) registerLogin() {
 	}, s.login)
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/logout", OperationID: "logout", Tags: []string{tag},
-		Summary: "Sign out",
+		Summary:     "Sign out",
+		Description: "Ends the session, and the notifications of the browser that names its subscription.",
 	}, s.logout)
 	register(s, huma.Operation{
 		Method: http.MethodGet, Path: "/api/session", OperationID: "get-session", Tags: []string{tag},
@@ -91,7 +92,7 @@ func (s *server) registerLogin() {
 	registerOther(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/password", OperationID: "change-password", Tags: []string{tag},
 		Summary:     "Change the password",
-		Description: "Ends every session but this one. It needs a session: an API key cannot do it.",
+		Description: "Ends every session but this one, and the notifications of all browsers. It needs a session: an API key cannot do it.",
 		Errors:      []int{http.StatusTooManyRequests},
 	}, s.changePassword)
 	s.registerTwoFactor()
@@ -124,9 +125,20 @@ type signedOut struct {
 	SetCookie http.Cookie `header:"Set-Cookie"`
 }
 
+// logoutInput is what a browser tells that signs out.
+type logoutInput struct {
+	Endpoint string `json:"endpoint,omitempty" maxLength:"2048" doc:"The address of the push service by which this browser is notified, if it is."`
+}
+
 func (s *server) logout(ctx context.Context, in *struct {
 	Token string `cookie:"watchmark_session" hidden:"true"`
+	Body  *logoutInput
 }) (*signedOut, error) {
+	if in.Body != nil && in.Body.Endpoint != "" && s.endBrowsers != nil {
+		if err := s.endBrowsers(ctx, in.Body.Endpoint); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.Guard.Store.Logout(ctx, in.Token); err != nil {
 		return nil, err
 	}
@@ -154,6 +166,11 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 		return nil, fieldProblem("body.old", wrongOldPassword)
 	case errors.As(err, &field):
 		return nil, fieldProblem("body.new", field.What)
+	}
+	if err == nil && s.endBrowsers != nil {
+		if err := s.endBrowsers(ctx, ""); err != nil { // the password is changed all the same
+			s.Log.ErrorContext(ctx, "cannot end the notifications of browsers after a change of the password", "error", err)
+		}
 	}
 	return s.signedIn(ctx, opened, err)
 }

@@ -54,6 +54,8 @@ func TestChannelsOfEachTypeAreKept(t *testing.T) {
 			`{"url":"http://ha.lan:8123","action":"notify.mobile_app_x"}`, "body.config.token"},
 		{"matrixs", `{"room":"#home:example.org","token":"syt_hidden31x7hidden"}`, "hidden31x7", `"url":"https://matrix-client.matrix.org"`,
 			`{"room":"home","token":"syt_hidden31x7hidden"}`, "body.config.room"},
+		{"browsers", `{"endpoint":"https://push.example.org/hidden31x7","p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4","auth":"BTBZMqHH6r4Tts7J_aSIgg"}`, "hidden31x7", `"language":""`,
+			`{"endpoint":"http://push.example.org/x","p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4","auth":"BTBZMqHH6r4Tts7J_aSIgg"}`, "body.config.endpoint"},
 	} {
 		tested++
 		t.Run(c.plural, func(t *testing.T) {

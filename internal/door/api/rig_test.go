@@ -301,6 +301,7 @@ func (p *parts) resources() []api.Resource {
 		api.Words{Service: r.words},
 		api.Snapshots{Service: r.snapshots, Accounts: r.accounts, Watches: api.Watches{Records: r.kept, Questions: r.questions, Mappings: p.mappings}},
 		api.Notifications{Notices: r.notices},
+		api.Push{Notices: r.notices},
 		api.Candidates{Store: r.questions, Decisions: r.decisions, Catalog: p.subjects.Catalog},
 		p.subjects,
 		api.Mappings{Store: p.mappings, Decisions: r.decisions, Subjects: p.subjects},

@@ -37,7 +37,7 @@ func TestEveryPathHasAnEntry(t *testing.T) {
 			t.Errorf("docs/design/access.md does not list %s", path)
 		}
 	}
-	beside := []string{"/metrics", "/static/{file}", "/preferences", "/reasons", "/live", "/cover/{subject}", "/calendar/{file}", "/docs/pictures/{file}", "/docs/zh-CN/pictures/{file}"}
+	beside := []string{"/metrics", "/static/{file}", "/preferences", "/reasons", "/manifest.webmanifest", "/worker.js", "/offline", "/live", "/cover/{subject}", "/calendar/{file}", "/docs/pictures/{file}", "/docs/zh-CN/pictures/{file}"}
 	for _, path := range access.Paths() {
 		if !slices.Contains(served, path) && !slices.Contains(beside, path) {
 			t.Errorf("the table names %s, which is not served", path)

@@ -77,6 +77,15 @@ func loadAssets(words catalogue, pages []page, documentPaths []string) (*assets,
 			return nil, err
 		}
 	}
+	for _, name := range appIcons {
+		picture, err := files.ReadFile("assets/app/" + name)
+		if err != nil {
+			return nil, err
+		}
+		if err := a.add(name, picture); err != nil {
+			return nil, err
+		}
+	}
 	icon, err := files.ReadFile("assets/icon.svg")
 	if err != nil {
 		return nil, err
@@ -169,6 +178,7 @@ var contentTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
+	".png": "image/png",
 }
 
 func (a *assets) serve(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,6 +20,15 @@ type channelPage struct {
 	// Rows are the fields, More those that are folded away. The fields of a row stand side by side on a wide screen.
 	Rows, More [][]channelField
 	Presets    []preset
+	// Push is set in place of the form where a browser gives the settings; nil otherwise.
+	Push *pushPanel
+}
+
+// pushPanel is what a browser needs to subscribe.
+type pushPanel struct {
+	Key string
+	// Known are digests of the addresses of the reader's browsers, for the page to know its own.
+	Known string
 }
 
 // channelField is a field of the form with its value; On is the value of a switch.
@@ -77,7 +87,23 @@ func (g Notifications) newChannel(r *request) (content, error) {
 		return content{}, errNoPage
 	}
 	page, err := channelPageOf(a, channelView{Channel: notify.Channel{Type: a.Type}, Icon: a.Icon}, a.Empty())
+	if err == nil && a.Type == channel.TypeBrowser {
+		page.Push, err = g.pushPanel(r)
+	}
 	return content{Title: "channel.new." + string(a.Type), Data: page}, err
+}
+
+func (g Notifications) pushPanel(r *request) (*pushPanel, error) {
+	channels, err := g.Notices.Channels(r.Context())
+	var known []string
+	for _, c := range channels {
+		config, err := channel.Read(c.Type, c.Config.Reveal())
+		if browser, is := config.(channel.Browser); err == nil && is {
+			sum := sha256.Sum256([]byte(browser.Endpoint.Reveal()))
+			known = append(known, fmt.Sprintf("%x:%d", sum, c.ID))
+		}
+	}
+	return &pushPanel{g.PushKey, strings.Join(known, " ")}, err
 }
 
 // channel shows the form of a channel. It is empty when the stored settings cannot be read.

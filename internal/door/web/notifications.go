@@ -18,6 +18,8 @@ type Notifications struct {
 	Notices  *notify.Notifier
 	Accounts *account.Store
 	Records  *record.Store
+	// PushKey is what a browser subscribes to, its applicationServerKey.
+	PushKey string
 }
 
 type notificationsPage struct {

@@ -125,7 +125,7 @@ func (g Groups) doors() []door {
 			{Path: "/messages", Doc: "notifications", Title: "notifications.title", template: "notifications", show: g.Notifications.list, scripts: []string{"notices"}, Tab: true},
 			{Path: "/messages/summaries", Doc: "summaries", Title: "summaries.title", template: "summaries", show: g.Summaries.list, scripts: []string{"summaries"}, Tab: true},
 			{Path: "/messages/llm", Doc: "summaries#a-language-model", Title: "llm.title", template: "llm", show: g.Summaries.llm, scripts: []string{"summaries"}, Tab: true},
-			{Path: "/messages/channels/new", Doc: "notifications#for-all-channels", template: "channel", show: g.Notifications.newChannel, scripts: []string{"notices"}},
+			{Path: "/messages/channels/new", Doc: "notifications#for-all-channels", template: "channel", show: g.Notifications.newChannel, scripts: []string{"notices", "push"}},
 			{Path: "/messages/channels/{id}", Doc: "notifications#for-all-channels", template: "channel", show: g.Notifications.channel, scripts: []string{"notices"}},
 			{Path: "/messages/rules/new", Doc: "notifications#rules", Title: "rule.new", template: "rule", show: g.Notifications.newRule, scripts: []string{"notices"}},
 			{Path: "/messages/rules/{id}", Doc: "notifications#rules", template: "rule", show: g.Notifications.rule, scripts: []string{"notices"}},

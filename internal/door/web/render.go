@@ -54,11 +54,13 @@ func (s *site) funcs(lang string) template.FuncMap {
 			text, err := w.text(key, args...)
 			return s.linkedHTML(rich(text)), err
 		},
-		"url":   func(path string) string { return s.BasePath + path },
-		"asset": s.assetURL,
-		"icon":  s.icon,
-		"logo":  func() template.HTML { return s.assets.logo },
-		"ago":   func(t time.Time) (template.HTML, error) { return w.ago(t, time.Now()) },
+		"url": func(path string) string { return s.BasePath + path },
+		// worker is the address of the service worker.
+		"worker": func() string { return s.worker(lang) },
+		"asset":  s.assetURL,
+		"icon":   s.icon,
+		"logo":   func() template.HTML { return s.assets.logo },
+		"ago":    func(t time.Time) (template.HTML, error) { return w.ago(t, time.Now()) },
 		// day and month write a date in its own time zone.
 		"day":     func(t time.Time) (string, error) { return w.date("time.day", t) },
 		"month":   func(t time.Time) (string, error) { return w.date("time.month", t) },

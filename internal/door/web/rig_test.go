@@ -267,7 +267,7 @@ func (g *rig) groups() web.Groups {
 		}},
 		Sources:       sources,
 		Accounts:      web.Accounts{Accounts: g.accounts, Records: g.records, Settings: g.settings, Snapshots: g.snapshots(), Words: &g.said, Tasks: g.tasks, WhoAre: g.auth.WhoAre},
-		Notifications: web.Notifications{Notices: g.notices, Accounts: g.accounts, Records: g.records},
+		Notifications: web.Notifications{Notices: g.notices, Accounts: g.accounts, Records: g.records, PushKey: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"},
 		Summaries: web.Summaries{
 			Jobs: g.summaries, Airing: func(context.Context) (summary.AiringStatus, error) { return g.airing, nil }, Usage: llm.NewUsage(g.db).Report,
 			Notices: g.notices, Accounts: g.accounts, Records: g.records, Settings: g.settings,

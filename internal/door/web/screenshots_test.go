@@ -326,6 +326,7 @@ func shots(t *testing.T) []shot {
 		{"channel-mail", full, "/messages/channels/2", true, "#more summary"},
 		{"channel-mail-new", full, "/messages/channels/new?type=email", true, "[data-preset=qq]"},
 		{"channel-wecom", full, "/messages/channels/3", true, "#more summary"},
+		{"channel-browser-new", full, "/messages/channels/new?type=browser", true, ""},
 		{"channel-dingtalk-new", full, "/messages/channels/new?type=dingtalk", true, ""},
 		{"rule", full, "/messages/rules/2", true, "#placeholders summary"},
 		{"rule-new", empty, "/messages/rules/new", true, "[data-ticks=none]"},

@@ -71,6 +71,7 @@ type site struct {
 	texts     catalogue
 	templates map[string]func() (*template.Template, error) // by language; parsed when first needed, because most installations use one
 	documents map[string]func() (*documents.Library, error) // by language; read when first needed
+	installed *installed
 	// documentPaths are the paths of all documents.
 	documentPaths []string
 	// records tells which changes are a person's own, and pageAt the pattern of the page at a path.
@@ -101,6 +102,9 @@ func New(c Config, g Groups) (Pages, error) {
 	if s.assets, err = loadAssets(s.texts, pages(s.doors), s.documentPaths); err != nil {
 		return Pages{}, fmt.Errorf("load assets of the pages: %w", err)
 	}
+	if s.installed, err = s.loadInstalled(); err != nil {
+		return Pages{}, fmt.Errorf("load what an installed app needs: %w", err)
+	}
 	s.templates, s.documents = map[string]func() (*template.Template, error){}, map[string]func() (*documents.Library, error){}
 	for _, lang := range languages {
 		s.templates[lang.Tag] = sync.OnceValues(func() (*template.Template, error) { return s.parseTemplates(lang.Tag, pages(s.doors)) })
@@ -112,6 +116,7 @@ func New(c Config, g Groups) (Pages, error) {
 		return pattern
 	}
 	mux.HandleFunc("GET "+StaticPrefix+"{file}", s.assets.serve)
+	s.handleInstalled(mux)
 	mux.HandleFunc("POST /preferences", s.preferences)
 	mux.HandleFunc("POST /reasons", s.reasons)
 	mux.HandleFunc("GET "+livePath, s.live)

@@ -17,7 +17,7 @@ import (
 // theirs run again; a person of 0 is everybody. It returns ErrNotFound, ErrAnswered or a *reason.FieldError.
 func (s *Store) Confirm(ctx context.Context, id, person int64, c Choice) (Answer, error) {
 	person = answering(ctx, person)
-	return s.answer(ctx, id, person, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+	return s.answer(ctx, id, person, c.Seen, Confirmed, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
 		q := a.Question
 		m := mapping.Mapping{PersonID: person, Title: q.Title, Season: q.Season, FirstSeason: q.Season == nil, Form: mapping.FormOf(q.IsFilm()), SubjectID: c.SubjectID, SubjectName: c.Name, EpisodeOffset: c.EpisodeOffset, Origin: mapping.ByConfirm}
 		if q.isSpecial() {
@@ -38,7 +38,7 @@ func (s *Store) Confirm(ctx context.Context, id, person int64, c Choice) (Answer
 // title, which the keyword blocks too. The person is as in Confirm. It returns ErrNotFound or ErrAnswered.
 func (s *Store) Reject(ctx context.Context, id, person int64) (Answer, error) {
 	person = answering(ctx, person)
-	return s.answer(ctx, id, person, Rejected, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
+	return s.answer(ctx, id, person, "", Rejected, func(ctx context.Context, tx *sql.Tx, a *Answer, d *decision) error {
 		standing, added, err := mapping.BlockTx(ctx, tx, mapping.Blocked{PersonID: person, Keyword: a.Question.Title, Kind: mapping.Exact, Source: mapping.ByReject})
 		if err != nil {
 			return err
@@ -56,8 +56,9 @@ func (s *Store) Reject(ctx context.Context, id, person int64) (Answer, error) {
 	})
 }
 
-// answer runs one answer to a pending question, in the scope of the person who gives it; 0 is everybody.
-func (s *Store) answer(ctx context.Context, id, person int64, status Status, do func(context.Context, *sql.Tx, *Answer, *decision) error) (Answer, error) {
+// answer runs one answer to a pending question, in the scope of the person who gives it; 0 is everybody. Where seen is not empty the question must
+// look so.
+func (s *Store) answer(ctx context.Context, id, person int64, seen string, status Status, do func(context.Context, *sql.Tx, *Answer, *decision) error) (Answer, error) {
 	var a Answer
 	err := s.mappings.Change(within(ctx, person), func(ctx context.Context, tx *sql.Tx) (err error) {
 		a = Answer{}
@@ -71,6 +72,9 @@ func (s *Store) answer(ctx context.Context, id, person int64, status Status, do 
 		default:
 			return ErrAnswered
 		}
+		if seen != "" && seen != a.Question.seen() {
+			return ErrTapChanged
+		}
 		var d decision
 		if err := do(ctx, tx, &a, &d); err != nil {
 			return err
@@ -82,9 +86,9 @@ func (s *Store) answer(ctx context.Context, id, person int64, status Status, do 
 }
 
 // Delete puts a question off: it is gone until the next event of its title comes in. The
-// records stay as they are. Who is a person puts it off for themselves. It returns ErrNotFound or ErrAnswered.
-func (s *Store) Delete(ctx context.Context, id int64) error {
-	_, err := s.answer(ctx, id, answering(ctx, 0), Deferred, func(context.Context, *sql.Tx, *Answer, *decision) error { return nil })
+// records stay as they are. Who is a person puts it off for themselves. seen is as in Choice. It returns ErrNotFound or ErrAnswered.
+func (s *Store) Delete(ctx context.Context, id int64, seen string) error {
+	_, err := s.answer(ctx, id, answering(ctx, 0), seen, Deferred, func(context.Context, *sql.Tx, *Answer, *decision) error { return nil })
 	return err
 }
 

@@ -40,6 +40,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, person int64, trace m
 	if forAll.decision, err = decisionOf(decided); err != nil {
 		return engine.Asked{}, fmt.Errorf("question %d: %w", id, err)
 	}
+	putOff := person == 0 && forAll.status == Deferred // then it is news that it is asked again
 	if person != 0 && id != 0 {
 		own, err := givenTx(ctx, tx, person, id)
 		if err != nil {
@@ -48,6 +49,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, person int64, trace m
 		if asked, over, err := own.coversTx(ctx, tx, w, person, id, now); over || err != nil {
 			return asked, err
 		}
+		putOff = own.status == Deferred
 		if own.status != "" {
 			if err := dropTx(ctx, tx, person, id); err != nil {
 				return engine.Asked{}, err
@@ -75,7 +77,7 @@ func AskTx(ctx context.Context, tx *sql.Tx, w record.Work, person int64, trace m
 	if err != nil {
 		return engine.Asked{}, fmt.Errorf("ask the question of record %d: %w", w.ID, err)
 	}
-	return engine.Asked{Before: before}, record.AskTx(ctx, tx, w.ID, id)
+	return engine.Asked{Before: before && !putOff}, record.AskTx(ctx, tx, w.ID, id)
 }
 
 // standsTx reports whether the rule that an answer wrote is as it was written.

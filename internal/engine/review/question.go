@@ -120,6 +120,9 @@ type Choice struct {
 	Name string
 	// EpisodeOffset is added to the episode numbers of events.
 	EpisodeOffset int
+	// Seen is how the question looked when it was chosen (Question.seen): it is not answered when it looks otherwise by then. Empty takes it
+	// as it is.
+	Seen string
 }
 
 // Choose is the choice of a stored candidate without an offset: the subject that its

@@ -21,6 +21,9 @@ var (
 	ErrTaskRuns = reason.New("undo_task_runs", "the task is still running: wait for it or cancel it, then undo it", "该后台任务仍在运行：请等它结束或取消它，再撤销").For(reason.Conflict)
 	// ErrNotAsked is returned by AnswerUnwatched for records that nobody is asked about.
 	ErrNotAsked = reason.New("unwatched_not_asked", "nothing is asked about these records any more", "这些记录已没有待回答的问题").For(reason.Conflict)
+	// ErrTapOver is returned for an answer from a notification that is not good any more, ErrTapChanged where what it showed is not so any more.
+	ErrTapOver    = reason.New("tap_over", "this notification can no longer be answered: open Watchmark", "这条通知已不能直接回答：请打开 Watchmark").For(reason.NotFound)
+	ErrTapChanged = reason.New("tap_changed", "this has changed since the notification: open Watchmark and look again", "通知之后情况有变：请打开 Watchmark 再看看").For(reason.Conflict)
 	// ErrInWork is what an *InWorkError is.
 	ErrInWork = reason.New("answer_in_work", "records of this answer are being processed: try again in a moment", "相关记录正在处理：请稍后再试").For(reason.Conflict)
 )
@@ -29,6 +32,16 @@ var (
 var (
 	setBackUnwatched  = reason.New("set_back_unwatched", "it was set back to unwatched on the media server", "已在媒体服务器上改回未看")
 	unwatchedAnswered = reason.New("unwatched_answered", "{done} answered, {taken} taken back", "已回答 {done} 条，撤回 {taken} 条")
+)
+
+// What became of an answer from a notification.
+var (
+	tapConfirmed = reason.New("tap_confirmed", "{title} is {entry}", "《{title}》对应“{entry}”")
+	tapMarking   = reason.New("tap_marking", "The episodes that wait are being marked.", "正在标记等待的集。")
+	tapWaits     = reason.New("tap_waits", "{title} stays unmarked for now", "《{title}》暂不标记")
+	tapAsked     = reason.New("tap_asked", "You are asked again at its next episode.", "播放下一集时会再次询问。")
+	tapUnmarked  = reason.New("tap_unmarked", "Taken back: {what}", "已撤回：{what}")
+	tapTakenBack = reason.New("tap_taken_back", "taken back from a notification", "已从通知中撤回")
 )
 
 // What is wrong with an answer or a correction.

@@ -273,13 +273,13 @@ func TestDeletedQuestionIsGoneUntilTheNextEvent(t *testing.T) {
 	h := newHouse(t)
 	first := h.ask(episode("Show", season(1), 1))
 	q := h.only()
-	if err := h.Delete(t.Context(), q.ID); err != nil {
+	if err := h.Delete(t.Context(), q.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Get(t.Context(), q.ID); !errors.Is(err, review.ErrNotFound) {
 		t.Errorf("a deleted question is answered: %v", err)
 	}
-	if err := h.Delete(t.Context(), q.ID); !errors.Is(err, review.ErrNotFound) {
+	if err := h.Delete(t.Context(), q.ID, ""); !errors.Is(err, review.ErrNotFound) {
 		t.Errorf("deleting twice: %v", err)
 	}
 	if open, s := h.list(review.Pending), h.status(first); len(open) != 0 || s != record.Review {
@@ -289,7 +289,7 @@ func TestDeletedQuestionIsGoneUntilTheNextEvent(t *testing.T) {
 	if h.only().ID != q.ID {
 		t.Error("undo does not bring it back")
 	}
-	if err := h.Delete(t.Context(), q.ID); err != nil {
+	if err := h.Delete(t.Context(), q.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	h.ask(episode("Show", season(1), 2))

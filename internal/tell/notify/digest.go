@@ -36,7 +36,7 @@ type parcel struct {
 
 // compose is the message of a parcel.
 func (p parcel) compose(l bilingual.Language, base string) channel.Message {
-	m := channel.Message{ID: p.message, Kind: string(p.entries[0].Kind), Count: len(p.entries), At: p.entries[0].At}
+	m := channel.Message{ID: p.message, Kind: string(p.entries[0].Kind), Count: len(p.entries), At: p.entries[0].At, Language: l, Page: inboxPage}
 	for _, e := range p.entries {
 		if e.At.After(m.At) {
 			m.At = e.At
@@ -47,7 +47,7 @@ func (p parcel) compose(l bilingual.Language, base string) channel.Message {
 	}
 	if !p.digest {
 		m.Title, m.Text = p.entries[0].messageBy(l, base, p.rule)
-		m.Link, m.Facts = p.entries[0].link(base), p.entries[0].facts(l)
+		m.Link, m.Page, m.Facts = p.entries[0].link(base), p.entries[0].pageToShow(), p.entries[0].facts(l)
 		return m
 	}
 	kinds := p.sorted(l, base)

@@ -42,6 +42,8 @@ type Config struct {
 	Open func(Channel) (channel.Sender, error)
 	// Secrets are what is secret in a channel's Config, for the masker.
 	Secrets func(Channel) []string
+	// Actions are the answers with one tap that a message of an entry offers in a channel. They are made anew at each try.
+	Actions func(ctx context.Context, c Channel, e Entry, m channel.Message) []channel.Action
 	// Language is that of messages; Base is the address of this service, for links, empty when it is not known. Both
 	// are asked at each use.
 	Language func() bilingual.Language

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/tell/notify/channel"
 )
@@ -279,8 +281,26 @@ func (n *Notifier) send(ctx context.Context, o *outlet, c Channel, g group) {
 		maps.DeleteFunc(o.digested, func(_ int64, at time.Time) bool { return time.Since(at) >= digestGap })
 		o.digested[p.rule.ID] = time.Now()
 	}
-	err = trySend(ctx, o.sender, p.compose(n.Language(), n.Base()), sendMost)
+	err = trySend(ctx, o.sender, n.message(ctx, p), sendMost)
 	n.settle(ctx, p, n.judge(p, err))
+}
+
+// message is that of a parcel, in the language of its channel, and with what can be answered there.
+func (n *Notifier) message(ctx context.Context, p parcel) channel.Message {
+	m := p.compose(n.languageOf(p.channel), n.Base())
+	if config, err := channel.Read(p.channel.Type, p.channel.Config.Reveal()); err == nil && channel.Answers(config) && !p.digest {
+		m.Actions = n.Actions(ctx, p.channel, p.entries[0], m)
+	}
+	return m
+}
+
+// languageOf is the language of messages to a channel.
+func (n *Notifier) languageOf(c Channel) bilingual.Language {
+	config, err := channel.Read(c.Type, c.Config.Reveal())
+	if err != nil { // then nothing can be sent either
+		return n.Language()
+	}
+	return cmp.Or(channel.LanguageOf(config), n.Language())
 }
 
 // How long a message may take, and how long at the end of the service.

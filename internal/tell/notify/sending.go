@@ -109,6 +109,8 @@ type outcome struct {
 	problem reason.Reason
 	// pause stops the channel until a person mends it, and lets what was in the message be gathered anew.
 	pause bool
+	// gone removes the channel, with what waits for it: its receiver is no more.
+	gone bool
 	// due is when the message is tried again; hold is how long its channel is left alone.
 	due, hold time.Duration
 }
@@ -146,6 +148,8 @@ func (n *Notifier) judge(p parcel, err error) outcome {
 		return outcome{state: Failed, problem: problem}
 	case failure.Blame == channel.OfChannel:
 		return outcome{state: Waiting, problem: problem, pause: true}
+	case failure.Blame == channel.Gone:
+		return outcome{state: Failed, problem: problem, gone: true}
 	}
 	o := outcome{state: Waiting, problem: problem, due: backoff(p.tries), hold: backoff(p.channel.failures + 1)}
 	if failure != nil {
@@ -177,6 +181,12 @@ func (n *Notifier) settle(ctx context.Context, p parcel, o outcome) {
 		sleep(ctx, storeAgain)
 	}
 	n.Sent.Add(1, string(p.channel.Type), string(o.state))
+	if o.gone {
+		if err := n.removeGone(context.WithoutCancel(ctx), p.channel, o.problem); err != nil { // the next message finds it out again
+			n.Log.ErrorContext(ctx, "cannot remove a notification channel whose receiver is gone", "channel", p.channel.ID, "error", err)
+		}
+		return
+	}
 	switch {
 	case o.pause:
 		n.Log.WarnContext(ctx, "notification channel paused until it is mended or a test of it works", "channel", p.channel.ID, "name", p.channel.Name, "problem", o.problem)

@@ -114,7 +114,7 @@ func (n *Notifier) test(ctx context.Context, c Channel) (TestResult, error) {
 	}
 	defer func() { <-o.turn }()
 	o.bucket.Allow() // a person does not wait for it, but what follows does
-	m := testMessage(n.Language(), n.Base())
+	m := testMessage(n.languageOf(c), n.Base())
 	began := time.Now()
 	err = trySend(ctx, sender, m, testMost)
 	result.Latency = time.Since(began)
@@ -127,11 +127,14 @@ func (n *Notifier) test(ctx context.Context, c Channel) (TestResult, error) {
 	default:
 		return result, err
 	}
+	if failure != nil && failure.Blame == channel.Gone {
+		return result, n.removeGone(context.WithoutCancel(ctx), c, failure.Problem)
+	}
 	return result, n.tested(context.WithoutCancel(ctx), c, err, failure)
 }
 
 func testMessage(l bilingual.Language, base string) channel.Message {
-	m := channel.Message{ID: rand.Text(), Kind: "test", Title: "Test by Watchmark", Text: "This channel works.", At: time.Now(), Count: 1, Facts: map[string]string{}}
+	m := channel.Message{ID: rand.Text(), Kind: "test", Title: "Test by Watchmark", Text: "This channel works.", At: time.Now(), Count: 1, Language: l, Page: inboxPage, Facts: map[string]string{}}
 	if l == bilingual.Chinese {
 		m.Title, m.Text = "Watchmark 测试消息", "这个渠道可以正常使用。"
 	}

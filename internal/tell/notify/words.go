@@ -127,10 +127,15 @@ func (e Entry) link(base string) string {
 	if base == "" {
 		return ""
 	}
+	return strings.TrimRight(base, "/") + e.pageToShow()
+}
+
+// pageToShow is the path that link leads to.
+func (e Entry) pageToShow() string {
 	if e.toPerson {
-		return strings.TrimRight(base, "/") + inboxPage + "/" + strconv.FormatInt(e.ID, 10)
+		return inboxPage + "/" + strconv.FormatInt(e.ID, 10)
 	}
-	return strings.TrimRight(base, "/") + cmp.Or(e.Page(), inboxPage)
+	return cmp.Or(e.Page(), inboxPage)
 }
 
 // Page is the path of the page that shows more, without the base path: that of its record, or of what its kind is about.

@@ -15,6 +15,7 @@ var Adapters = []Adapter{
 	serverChanAdapter,
 	pushDeerAdapter,
 	gotifyAdapter,
+	browserAdapter,
 	wecomAdapter,
 	dingtalkAdapter,
 	discordAdapter,
@@ -97,7 +98,7 @@ type Preset struct {
 // Input is how a field of the form is filled in.
 type Input string
 
-// The inputs.
+// The inputs. Given is what a browser tells of itself: nobody enters it.
 const (
 	Line        Input = "line"
 	SecretLine  Input = "secret"
@@ -108,6 +109,7 @@ const (
 	Switch      Input = "switch"
 	HeaderLines Input = "headers"
 	Template    Input = "template"
+	Given       Input = "given"
 )
 
 // Field is one setting in the form of a channel.

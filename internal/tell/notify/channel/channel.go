@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
 )
 
@@ -24,12 +25,21 @@ type Message struct {
 	Link string
 	// At is when the newest of its notices happened.
 	At time.Time
+	// Page is the path of that page, without the address and the base path of the service.
+	Page string
+	// Language is the one that title and text are in.
+	Language bilingual.Language
+	// Actions are what may be answered with one tap, for channels whose config has Answers.
+	Actions []Action
 	// Count is how many notices it tells of, at least 1.
 	Count int
 	// Facts are the further placeholders (anime, season, user, …), of the first of the most
 	// urgent notices, all of them from outside.
 	Facts map[string]string
 }
+
+// Action is an answer with one tap: its label, and the token that stands for it, which is a secret.
+type Action struct{ Label, Token string }
 
 // Sender is a channel that is ready to send.
 type Sender interface {
@@ -44,11 +54,13 @@ type Blame int
 // Temporary is worth another try. OfMessage is this message's own fault: others may pass.
 // OfChannel is the channel's fault: nothing passes until a person mends its settings.
 // Unsure is a message that was sent and whose answer was lost: a further try could show it twice.
+// Gone is said of a receiver that is no more and never comes back: its channel is removed.
 const (
 	Temporary Blame = iota
 	OfMessage
 	OfChannel
 	Unsure
+	Gone
 )
 
 // Failure is why a message was not taken. It holds no secret.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
 )
@@ -47,6 +48,20 @@ func read[C Config](plain string) (Config, error) {
 func HoldsSeveral(c Config) bool {
 	limited, is := c.(interface{ holdsSeveral() bool })
 	return !is || limited.holdsSeveral()
+}
+
+// LanguageOf is the language that a channel wants its messages in; empty for that of all.
+func LanguageOf(c Config) bilingual.Language {
+	if spoken, is := c.(interface{ Spoken() bilingual.Language }); is {
+		return spoken.Spoken()
+	}
+	return ""
+}
+
+// Answers reports whether messages of a channel can have actions.
+func Answers(c Config) bool {
+	answers, is := c.(interface{ Answers() bool })
+	return is && answers.Answers()
 }
 
 // encode is v as JSON with <, > and & as they are.

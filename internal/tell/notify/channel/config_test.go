@@ -34,6 +34,7 @@ func filled() []channel.Config {
 		channel.Apprise{URL: "https://apprise.example.org", Tag: "home", URLs: "tgram://hidden-r0/1,json://hidden-s1/2"},
 		channel.HomeAssistant{URL: "https://ha.example.org", Action: "notify.mobile_app_x", Token: "hidden-t2-000000000000"},
 		channel.Matrix{URL: "https://matrix.example.org", Room: "!r:example.org", Token: "hidden-u3-0000"},
+		channel.Browser{Endpoint: "https://push.example.org/hidden-j1", P256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", Auth: "hiddenAAAAAAAAAAAAAAAA", Site: "https://watch.example.org", Language: "zh-CN"},
 	}
 	order := channel.Types()
 	slices.SortFunc(configs, func(a, b channel.Config) int { return slices.Index(order, a.Type()) - slices.Index(order, b.Type()) })
@@ -147,9 +148,12 @@ func TestSecretsAreNotKeptForAnotherHost(t *testing.T) {
 		if err := json.Unmarshal([]byte(asShown(t, old).Plain()), &elsewhere); err != nil {
 			t.Fatal(err)
 		}
-		if _, isMail := elsewhere["host"]; isMail {
+		switch old.Type() {
+		case channel.TypeEmail:
 			elsewhere["host"] = "smtp.evil.example"
-		} else {
+		case channel.TypeBrowser:
+			elsewhere["endpoint"] = "https://evil.example/x"
+		default:
 			elsewhere["url"] = "https://evil.example/x"
 		}
 		encoded, err := json.Marshal(elsewhere)

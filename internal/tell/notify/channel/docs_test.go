@@ -49,7 +49,7 @@ func TestDocumentedTemplateIsTheDefault(t *testing.T) {
 		if strings.Contains(channel.DefaultTemplate, "{"+name[1]+"}") {
 			continue
 		}
-		if _, known := map[string]bool{"user_name": true, "ori_title": true, "error_message": true, "subject_name": true, "subject_id": true, "episode_id": true, "account": true, "name": true}[name[1]]; !known {
+		if _, known := map[string]bool{"user_name": true, "ori_title": true, "error_message": true, "subject_name": true, "subject_id": true, "episode_id": true, "account": true, "name": true, "top_candidate_name": true}[name[1]]; !known {
 			t.Errorf("{%s} is documented and unknown here", name[1])
 		}
 	}

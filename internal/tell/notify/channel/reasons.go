@@ -37,6 +37,11 @@ var (
 	headerTwice    = reason.New("channel_header_twice", "the header {name} is there twice", "请求头 {name} 重复了")
 	badHeaderValue = reason.New("channel_header_value", "the value of {name} contains a line break or another control character, or is longer than {most} bytes", "{name} 的值含有换行或其他控制字符，或超过 {most} 字节").Was("channel_header_value_bad")
 
+	badEndpoint     = reason.New("channel_push_endpoint", "is not the https address of a push service", "不是推送服务的 https 地址")
+	badBrowserKey   = reason.New("channel_push_key", "is not the public key of a browser: 65 bytes in base64url", "不是浏览器的公钥：应为 base64url 编码的 65 字节")
+	badBrowserAuth  = reason.New("channel_push_auth", "is not the secret of a browser: 16 bytes in base64url", "不是浏览器的密文：应为 base64url 编码的 16 字节")
+	unknownLanguage = reason.New("channel_language_unknown", "choose en or zh-CN", "请选择 en 或 zh-CN")
+
 	unknownFormat   = reason.New("channel_format_unknown", "choose text or markdown", "请选择 text 或 markdown").Was("channel_take_text_or_markdown")
 	badRobotAddress = reason.New("channel_robot_address", "enter the whole address of the robot, such as {address}?{parameter}=…, or leave it empty",
 		"请填写机器人的完整地址，例如 {address}?{parameter}=…，或留空").Was("channel_enter_robot_address_or_leave_empty")
@@ -86,6 +91,9 @@ var (
 	addressForbidden    = reason.New("channel_address_forbidden", "the address leads to a place that Watchmark sends nothing to: it {what}", "该地址指向了不允许发送的地址：它{what}")
 	enterAnotherAddress = reason.New("channel_enter_another_address", "enter another address", "请填写其他地址")
 
+	subscriptionGone     = reason.New("channel_push_gone", "the browser ended the notifications of Watchmark", "浏览器已停止接收 Watchmark 的通知")
+	subscribeAgain       = reason.New("channel_push_again", "open Watchmark on that device and switch its notifications on again", "请在那台设备上打开 Watchmark，重新开启通知")
+	actionUnsent         = reason.New("channel_push_unsent", "The answer could not be sent. Open Watchmark and answer there.", "未能发送。请打开 Watchmark，在页面上处理。")
 	receiverAnswered     = reason.New("channel_receiver_answered", "the receiver answered with status {status}", "接收方返回状态码 {status}").Was("channel_receiver_answered_status")
 	receiverAnsweredText = reason.New("channel_receiver_said", "the receiver answered with status {status}: {text}", "接收方返回状态码 {status}：{text}")
 	receiverRedirects    = reason.New("channel_receiver_redirects", "the receiver redirects (status {status})", "接收方要求跳转（状态码 {status}）").Was("channel_receiver_redirects_status")

@@ -165,7 +165,7 @@ func TestServicesAreAllTested(t *testing.T) {
 	known := serviceCases()
 	for _, a := range channel.Adapters {
 		switch a.Type {
-		case channel.TypeWebhook, channel.TypeEmail, channel.TypeWeCom, channel.TypeDingTalk: // these have tests of their own
+		case channel.TypeWebhook, channel.TypeEmail, channel.TypeWeCom, channel.TypeDingTalk, channel.TypeBrowser: // these have tests of their own
 		default:
 			if known[a.Type].start == nil {
 				t.Errorf("%s is not tested", a.Type)

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/platform/lan"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/secret"
+	"watchmark/internal/tell/notify/webpush"
 )
 
 const (
@@ -43,6 +44,8 @@ type clients struct {
 	roots  atomic.Pointer[x509.CertPool]
 	masker *secret.Masker
 	now    func() time.Time
+	// pushKey is the key that browsers subscribed to; without one they are sent nothing.
+	pushKey webpush.Key
 	// patience bounds the sending of one message, from connecting to the last byte.
 	patience time.Duration
 }
@@ -64,6 +67,9 @@ func NewTools(cfg httpx.Config, now func() time.Time, masker *secret.Masker, log
 	t.roots.Store(cfg.Roots)
 	return t, nil
 }
+
+// SignPushes has what goes to browsers signed with a key. It is for before the first message.
+func (t *Tools) SignPushes(key webpush.Key) { t.pushKey = key }
 
 // Apply changes the settings for the messages that come. After an error the old ones stay.
 func (t *Tools) Apply(cfg httpx.Config) error {

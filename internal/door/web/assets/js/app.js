@@ -16,3 +16,10 @@ for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
   tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 }
 document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest" });
+
+// A browser that has the pages installed, or notifies, has a worker: it gets that of this version and this language. Others need none.
+if (navigator.serviceWorker) {
+  const work = () => navigator.serviceWorker.register(document.body.dataset.worker).catch(() => {}); // the pages work without it
+  if (navigator.serviceWorker.controller || matchMedia("(display-mode: standalone)").matches) work();
+  addEventListener("appinstalled", work);
+}

@@ -1,6 +1,7 @@
 // Forms that call the JSON API.
 //   data-api      the method, to the address data-url; with data-query the fields go into the address
 //   data-body     the JSON to send in place of the fields
+//   data-leaves   how this browser is notified is sent in place of the fields
 //   data-confirm  a question asked first
 //   data-also     an address to post to after it, whose answer then counts
 //   data-then     what follows: refresh (if it is missing), go to data-next, record (go to that of the answer), authorize
@@ -78,9 +79,16 @@ export function entered(form) {
   return () => states.forEach(([field, state]) => accepted.set(field, state));
 }
 
+/** How this browser is notified, so that it is no more; null when it is not. */
+async function subscriptionHere() {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  const subscription = await registration?.pushManager?.getSubscription();
+  return subscription ? { endpoint: subscription.endpoint } : null;
+}
+
 async function call(form) {
   const took = entered(form);
-  const fields = bodyOf(form);
+  const fields = "leaves" in form.dataset ? await subscriptionHere() : bodyOf(form);
   const address = "query" in form.dataset ? `${form.dataset.url}?${new URLSearchParams(fields ?? {})}` : form.dataset.url;
   let body = await ask(form, form.dataset.api, address, "query" in form.dataset ? null : fields);
   if (body && form.dataset.also) body = await ask(form, "POST", form.dataset.also, null);

@@ -51,3 +51,8 @@ async function showRecoveryCodes(codes) {
   await refresh({ all: true });
   document.querySelector("#recovery-codes pre").focus();
 }
+
+// Who signed out by hand is not notified here any more.
+if (new URLSearchParams(location.search).has("signed_out")) {
+  navigator.serviceWorker?.getRegistration().then(async (registration) => (await registration?.pushManager.getSubscription())?.unsubscribe());
+}
