@@ -76,7 +76,7 @@ func TestNoticesLeadToPages(t *testing.T) {
 			t.Errorf("%s leads to %s, which answers %d", kind.Kind, path, page.status)
 		}
 	}
-	mustContain(t, g.get(t, in, "/inbox?view=all", "en").body, `href="/sources">Sources`, `href="/people">People`, `href="/titles/archive">Offline data`)
+	mustContain(t, g.get(t, in, "/inbox?view=all", "en").body, `href="/sources">Sources`, `href="/people">Accounts`, `href="/titles/archive">Offline data`)
 }
 
 // TestBrowserShowsTheStateOfSources looks at the cards before anything is set up, and at a source that broke.
