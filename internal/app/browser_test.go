@@ -34,7 +34,7 @@ func TestBrowserFromSetupToTrace(t *testing.T) {
 		browsertest.Click("[data-unmasks]"), browsertest.Until(`document.getElementById("password").type === "text"`), browsertest.Click("form[data-api] button"),
 		browsertest.Until(browsertest.Listening), browsertest.Until(browsertest.Says("main", "Three steps to the first mark")),
 
-		browsertest.Click(`#nav a[href="/people"]`), browsertest.Until(browsertest.Says("h1", "People")), browsertest.Until(browsertest.Listening),
+		browsertest.Click(`#nav a[href="/people"]`), browsertest.Until(browsertest.Says("h1", "Accounts")), browsertest.Until(browsertest.Listening),
 		browsertest.Click("#by-token summary"),
 		browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", miraToken), browsertest.Type("#names-new", "Mira"),
 		browsertest.Click("#by-token form button.primary"), browsertest.Until(browsertest.Says(".account h2", "mira")),

@@ -384,7 +384,7 @@ func (h *house) seesItsOwn() {
 			}
 		}
 		for _, op := range h.operations() {
-			if rule, _ := access.Operation(op.id); rule.Person != access.Nothing && op.method == http.MethodGet && !strings.Contains(op.path, "{") && op.id != "get-openapi" && op.id != "get-docs" {
+			if rule, _ := access.Operation(op.id); rule.Person != access.Nothing && op.method == http.MethodGet && !strings.Contains(op.path, "{") && !slices.Contains(documents, op.id) {
 				look(op.path, m.asks(asking{op.method, op.path, nil}))
 			}
 		}

@@ -401,14 +401,14 @@ func TestListsArePagedByWhereTheyBegin(t *testing.T) {
 	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		asked = append(asked, r.URL.EscapedPath()+" "+q.Get("subject_type")+" "+q.Get("type")+" "+q.Get("limit")+" "+q.Get("offset")+" "+r.Header.Get("Authorization"))
-		data := map[string]string{"0": `[{"subject_id":1,"type":3,"private":true},{"subject_id":2,"type":3}]`, "50": `[]`, "100": `[{"subject_id":3,"type":3}]`}[q.Get("offset")]
+		data := map[string]string{"0": `[{"subject_id":1,"type":3,"private":true},{"subject_id":2,"type":3,"ep_status":4}]`, "50": `[]`, "100": `[{"subject_id":3,"type":3}]`}[q.Get("offset")]
 		say(200, asJSON, `{"data":`+data+`,"total":101,"limit":50,"offset":0}`)(w, r)
 	})
 	got, err := c.As("token").Collections(t.Context(), "mi/ra", catalog.Anime, catalog.Doing)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]catalog.Collection{{Subject: 1, Type: catalog.Doing, Private: true}, {Subject: 2, Type: catalog.Doing}, {Subject: 3, Type: catalog.Doing}}, got); diff != "" {
+	if diff := cmp.Diff([]catalog.Collection{{Subject: 1, Type: catalog.Doing, Private: true, Marked: -1}, {Subject: 2, Type: catalog.Doing, Marked: 4}, {Subject: 3, Type: catalog.Doing, Marked: -1}}, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 	const path = "/v0/users/mi%2Fra/collections 2 3 50 "

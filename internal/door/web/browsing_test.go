@@ -37,7 +37,7 @@ func TestBrowserSignIn(t *testing.T) {
 		browsertest.Until(browsertest.Says(".form-error", "Name or password is wrong.")),
 		browsertest.Type("#password", "right and long"), browsertest.Click("form[data-api] button"),
 		browsertest.Until(`location.pathname === "/wm/people" && document.readyState === "complete"`),
-		browsertest.Until(browsertest.Says("h1", "People")),
+		browsertest.Until(browsertest.Says("h1", "Accounts")),
 	)
 	want := []apiCall{{"POST", "/api/login", `{"name":"mira","password":"wrong"}`}, {"POST", "/api/login", `{"name":"mira","password":"right and long"}`}}
 	if diff := cmp.Diff(want, g.asked()); diff != "" {
