@@ -88,6 +88,7 @@ func (r *Registry) run(ctx context.Context, j Job, counts bool, run *Run, work f
 	err := r.guarded(ctx, j.Name, func() error { return work(working, run) })
 	r.mu.Lock()
 	r.here[j.Name].over = true
+	r.ended[j.Name] = time.Now()
 	r.mu.Unlock()
 	why := context.Cause(working)
 	cancel(nil)

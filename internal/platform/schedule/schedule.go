@@ -67,6 +67,8 @@ type Registry struct {
 	jobs []Job
 	// here are the jobs that this process runs.
 	here map[string]*held
+	// ended is when this process ended its last run of a job, by its own clock.
+	ended map[string]time.Time
 }
 
 // held is a job that this process runs.
@@ -77,7 +79,7 @@ type held struct {
 
 // New is a registry without jobs. replica names this replica among others; it is asked for only when there may be others.
 func New(d *db.DB, holds *hold.Holds, tasks *task.Registry, replica func() string, log *slog.Logger) *Registry {
-	return &Registry{db: d, holds: holds, tasks: tasks, replica: replica, log: log, wake: NewSignal(), here: map[string]*held{}}
+	return &Registry{db: d, holds: holds, tasks: tasks, replica: replica, log: log, wake: NewSignal(), here: map[string]*held{}, ended: map[string]time.Time{}}
 }
 
 // rowOf is the name of the row of a job.
@@ -174,7 +176,7 @@ func (r *Registry) runIfDue(ctx context.Context, j Job, starts bool) time.Durati
 		var soon time.Time
 		switch {
 		case due: // replicas that are started together see the same
-			soon = now.Add(r.later(j) / hurried)
+			soon = now.Add(max(r.later(j)/hurried, r.rests(j.Name)))
 		case j.AtStart != nil && starts:
 			soon = now.Add(*j.AtStart + r.later(j)/hurried)
 		}
@@ -197,6 +199,13 @@ func (r *Registry) runIfDue(ctx context.Context, j Job, starts bool) time.Durati
 	return lookEvery
 }
 
+// rests is for how long a job rests still after a run of this process, whose end has it looked at again; others look within a minute only.
+func (r *Registry) rests(name string) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return rest - time.Since(r.ended[name])
+}
+
 // planned is the row of a job after it was brought in line with its plan. soon has it due then, at the latest.
 func (r *Registry) planned(ctx context.Context, j Job, now, soon time.Time) (row, error) {
 	before, last, there, err := r.read(ctx, j)
@@ -205,10 +214,7 @@ func (r *Registry) planned(ctx context.Context, j Job, now, soon time.Time) (row
 	}
 	plan, name := r.planOf(j), r.rowOf(j)
 	bring := func(r row) row {
-		after, soon := r.since(last, now).plan(plan, now), soon
-		if rested := r.Ended.Add(rest); !soon.IsZero() && !r.Ended.After(now) && rested.After(soon) {
-			soon = rested
-		}
+		after := r.since(last, now).plan(plan, now)
 		if !soon.IsZero() && !after.Next.IsZero() && after.Next.After(soon) {
 			after.Next, after.Retry = soon, 0
 		}

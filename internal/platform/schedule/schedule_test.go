@@ -443,7 +443,6 @@ func TestOtherWorkHoldsTheJob(t *testing.T) {
 	})
 }
 
-// A job may be due for what it sees, and runs when settings that change its plan say so.
 // A job that cannot do what is due by its look is tried again in a while, not without end; one that asks for less, sooner.
 func TestAJobThatStaysDueRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -465,6 +464,7 @@ func TestAJobThatStaysDueRests(t *testing.T) {
 	})
 }
 
+// A job may be due for what it sees, and runs when settings that change its plan say so.
 func TestLooksAndSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c counted
