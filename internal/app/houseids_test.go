@@ -300,7 +300,7 @@ func (h *house) fills() {
 	h.api(http.MethodPost, "/api/mappings", `{"title":"某节目","subject_id":900001}`, http.StatusCreated, nil)
 	h.api(http.MethodPost, "/api/summary/jobs", `{"name":"70000"}`, http.StatusCreated, nil)
 	h.api(http.MethodPost, "/api/blocked-keywords", `{"keyword":"屏蔽","kind":"exact"}`, http.StatusCreated, nil)
-	h.api(http.MethodPost, "/api/notification/webhooks", `{"name":"hook","config":{"url":"http://127.0.0.1:9/"}}`, http.StatusCreated, nil)
+	h.api(http.MethodPost, "/api/notification/webhooks", `{"name":"hook","enabled":false,"config":{"url":"http://127.0.0.1:9/"}}`, http.StatusCreated, nil)
 	for _, a := range list[struct{ ID int64 }](h.service, "/api/accounts") {
 		var started struct {
 			TaskID int64 `json:"task_id"`
