@@ -71,14 +71,20 @@ func (s *service) marks(want ...string) {
 
 func houseMark(number int) string { return fmt.Sprintf("mira/%d", houseEpisode+number) }
 
-// What Kodi plays to its end is marked, by the real add-on; what is stopped half way, live TV, music and unknown files are not.
-func TestKodiMarksWhatIsPlayed(t *testing.T) {
-	t.Parallel()
-	s := startEmpty(t)
+// startForKodi is a service with mira, and an API key of hers.
+func startForKodi(t *testing.T) (s *service, key string) {
+	t.Helper()
+	s = startEmpty(t)
 	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
 		t.Fatal(err)
 	}
-	key := s.joins("mira", miraToken).keyOf()
+	return s, s.joins("mira", miraToken).keyOf()
+}
+
+// What Kodi plays to its end is marked, by the real add-on; what is stopped half way, live TV, music and unknown files are not.
+func TestKodiMarksWhatIsPlayed(t *testing.T) {
+	t.Parallel()
+	s, key := startForKodi(t)
 	box := s.kodiBox(key)
 	box.Start()
 
@@ -161,11 +167,8 @@ func TestKodiMarksWhatIsPlayed(t *testing.T) {
 // Where an episode was when it was stopped is what counts, not how it came there; a pause is no end.
 func TestKodiPausesAndSeeks(t *testing.T) {
 	t.Parallel()
-	s := startEmpty(t)
-	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
-		t.Fatal(err)
-	}
-	box := s.kodiBox(s.joins("mira", miraToken).keyOf())
+	s, key := startForKodi(t)
+	box := s.kodiBox(key)
 	box.Start()
 	one, two := inLibrary(1), inLibrary(2)
 	box.Play("/video/e1.mkv", one, 1440)
@@ -248,11 +251,7 @@ func TestKodiKeepsNotForEver(t *testing.T) {
 // While the service is away Kodi keeps what was watched, also over its own end; each is one record then.
 func TestKodiKeepsWhatItCannotSend(t *testing.T) {
 	t.Parallel()
-	s := startEmpty(t)
-	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
-		t.Fatal(err)
-	}
-	key := s.joins("mira", miraToken).keyOf()
+	s, key := startForKodi(t)
 	box := s.kodiBox(key)
 	box.Start()
 	box.Watch(inLibrary(1), 1440)

@@ -18,6 +18,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/source"
 	"watchmark/internal/source/importer"
+	"watchmark/internal/source/nas"
 	"watchmark/internal/source/tracker"
 	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/notify"
@@ -267,7 +268,7 @@ func (a *App) lookAtDataset(ctx context.Context) error {
 	if s.Enabled && (s.LastOutcome == idmap.Failed || s.LastOutcome == idmap.Refused) {
 		problem = s.LastError
 	}
-	return a.failedJob(ctx, "dataset_refresh", problem)
+	return a.failedJob(ctx, idmap.TaskKind, problem)
 }
 
 func (a *App) lookAtBackups(ctx context.Context) error {
@@ -299,7 +300,7 @@ func (a *App) lookAtNAS(ctx context.Context) error {
 	if !s.Enabled {
 		s.LastError = reason.Reason{}
 	}
-	return a.failedJob(ctx, "nas_scan", s.LastError)
+	return a.failedJob(ctx, nas.ScanJob, s.LastError)
 }
 
 // failedJob tells that scheduled work fails, once until it comes to its end again; problem

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +26,19 @@ const (
 )
 
 func (f Format) check(wrong *problems) Format {
-	switch f := Format(strings.ToLower(strings.TrimSpace(string(f)))); f {
-	case "":
-		return Markdown
-	case Text, Markdown:
-		return f
+	return oneOf(wrong, "format", f, unknownFormat.With(), Markdown, Text)
+}
+
+// oneOf is the word that a field has, which is standard when empty; what is neither that nor one of others is wrong.
+func oneOf[W ~string](wrong *problems, field string, word W, unknown reason.Reason, standard W, others ...W) W {
+	word = W(strings.ToLower(strings.TrimSpace(string(word))))
+	switch {
+	case word == "":
+		return standard
+	case word != standard && !slices.Contains(others, word):
+		wrong.add(field, unknown)
 	}
-	wrong.add("format", unknownFormat.With())
-	return f
+	return word
 }
 
 // robotRate stays below the 20 messages a minute that robots take (upstreams/channels.md, sections 1 and 2).

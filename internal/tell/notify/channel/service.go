@@ -249,14 +249,7 @@ const (
 )
 
 func (p Priority) check(wrong *problems) Priority {
-	switch p := Priority(strings.ToLower(strings.TrimSpace(string(p)))); p {
-	case "":
-		return Normal
-	case Low, Normal, High:
-		return p
-	}
-	wrong.add("priority", unknownPriority.With())
-	return p
+	return oneOf(wrong, "priority", p, unknownPriority.With(), Normal, Low, High)
 }
 
 // What the forms of services have in common.
