@@ -1,10 +1,8 @@
 package web_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,38 +129,6 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 	}
 }
 
-// TestBrowserKeepsToThePolicy opens every page and finds what the content policy or the
-// script complains about, and pages wider than a phone.
-func TestBrowserKeepsToThePolicy(t *testing.T) {
-	tab := browsertest.Start(t)
-	all := shots(t)
-	full := all[slices.IndexFunc(all, func(s shot) bool { return s.name == "records" })].rig
-	for _, path := range []string{"/titles/1", "/sources/webhooks?source=emby", "/settings/tools", "/settings?q=e", "/inbox?q=Mira", "/messages/channels/new?type=wecom"} {
-		all = append(all, shot{rig: full, path: path, signedIn: true})
-	}
-	var errors []string
-	for _, s := range all {
-		if s.isError() {
-			errors = append(errors, s.rig.server.URL+s.path)
-		}
-	}
-	browsertest.Complaints(t, tab, errors...)
-	seen := map[string]bool{}
-	for _, s := range all {
-		s.click = ""
-		address := s.rig.server.URL + s.path
-		if !s.signedIn || seen[address] {
-			continue
-		}
-		seen[address] = true
-		browsertest.Run(t, tab, append([]browsertest.Step{browsertest.Sized(390, 844)}, s.open()...)...)
-		browsertest.Run(t, tab, browsertest.Until(browsertest.Listening))
-		fits(t, tab, s.path, 390)
-		browsertest.Run(t, tab, browsertest.Sized(1280, 844))
-		fits(t, tab, s.path, 1280)
-	}
-}
-
 // TestBrowserShowsTheMenuAboveThePage: covers beside it are positioned, and come later.
 func TestBrowserShowsTheMenuAboveThePage(t *testing.T) {
 	tab := browsertest.Start(t)
@@ -184,25 +150,6 @@ func TestBrowserShowsTheMenuAboveThePage(t *testing.T) {
 	}
 	if len(hidden) > 0 {
 		t.Errorf("the menu lies below %q", hidden[0])
-	}
-}
-
-// fits finds what is wider than the window of a page, and fields too narrow to type in.
-func fits(t *testing.T, tab context.Context, path string, width int) {
-	t.Helper()
-	wrong, err := chromedp.Run(tab, chromedp.Evaluate[[]string](fmt.Sprintf(`[
-		...(document.documentElement.scrollWidth > %d ? ["the page"] : []),
-		...[...document.querySelectorAll("details:not([data-menu])")].map((fold) => { fold.open = true; }).filter(Boolean),
-		...[...document.querySelectorAll("#main :is(input:not([type=checkbox], [type=radio], .hidden), select, textarea)")].filter((field) => {
-			const { width, right } = field.getBoundingClientRect();
-			return width > 0 && (width < 64 || right > %d);
-		}).map((field) => field.id || field.name),
-	]`, width, width)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(wrong) > 0 {
-		t.Errorf("at %d px %s has no room for %q", width, path, wrong)
 	}
 }
 
