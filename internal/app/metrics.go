@@ -65,7 +65,7 @@ func (m *meters) count(ctx context.Context) (counted, error) {
 	start := time.Now()
 	var now counted
 	var err error
-	if now.records, err = m.Records.CountByStatus(ctx); err != nil {
+	if now.records, err = m.Records.CountByStatus(ctx, start); err != nil {
 		return counted{}, err
 	}
 	if now.queue, err = m.queue.Counts(ctx); err != nil {

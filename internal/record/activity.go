@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -48,19 +49,13 @@ func daysBetween(first, now time.Time) []bounds {
 // days the part of one index that covers them.
 func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int) (Activity, error) {
 	days := daysBetween(first, now)
-	counted, err := s.countedDays(ctx, days[0].start)
+	marked, err := s.marked(ctx, days)
 	if err != nil {
 		return Activity{}, err
 	}
 	a := Activity{Days: make([]Day, len(days))}
 	for i, day := range days {
-		marked, known := counted[day]
-		if !known {
-			if marked, err = s.countMarked(ctx, day); err != nil {
-				return Activity{}, err
-			}
-		}
-		a.Days[i] = Day{Start: time.UnixMilli(day.start).In(now.Location()), Marked: marked}
+		a.Days[i] = Day{Start: time.UnixMilli(day.start).In(now.Location()), Marked: marked[day]}
 	}
 	if err := s.addUnmarked(ctx, a.Days[max(0, len(days)-detailed):]); err != nil {
 		return Activity{}, err
@@ -90,31 +85,106 @@ func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
 	}, `SELECT created_at, status FROM records WHERE `+unmarked+` AND created_at >= ?`, days[0].Start.UnixMilli())
 }
 
-// countMarked is how many records of a day are marked.
-func (s *Store) countMarked(ctx context.Context, day bounds) (n int, err error) {
-	if err = s.db.Read().QueryRowContext(ctx, `SELECT COUNT(*) FROM records WHERE created_at >= ? AND created_at < ? AND (status || '') = ?`, day.start, day.stop, Success).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count the marked records of a day: %w", err)
+// marked is how many records of each day are marked: what CountDays counted, and of the other days what the part of one
+// index says that covers them.
+func (s *Store) marked(ctx context.Context, days []bounds) (map[bounds]int, error) {
+	counted, err := s.countedDays(ctx, days[0].start)
+	if err != nil {
+		return nil, err
 	}
-	return n, nil
+	unknown := slices.DeleteFunc(slices.Clone(days), func(day bounds) bool { _, known := counted[day]; return known })
+	for some := range slices.Chunk(unknown, countedAtOnce) {
+		query, args := markedOn(some)
+		if err := db.Each(ctx, s.db.Read(), "count the marked records of days", reading(counted), query, args...); err != nil {
+			return nil, err
+		}
+	}
+	return counted, nil
 }
 
-// countedDays are the days since start that CountDays counted, and how many of their records are marked.
-func (s *Store) countedDays(ctx context.Context, start int64) (map[bounds]int, error) {
-	counted := map[bounds]int{}
-	err := db.Each(ctx, s.db.Read(), "read counted days", func(row db.Row) error {
+// markedOn is a query for the bounds of days, and how many records of each are marked.
+func markedOn(days []bounds) (query string, args []any) {
+	for _, day := range days {
+		args = append(args, day.start, day.stop)
+	}
+	return `WITH days (start, stop) AS (VALUES ` + db.Rows(`(CAST(? AS BIGINT), CAST(? AS BIGINT))`, len(days)) + `)
+		SELECT start, stop, (SELECT COUNT(*) FROM records WHERE created_at >= start AND created_at < stop AND (status || '') = ?) FROM days`, append(args, Success)
+}
+
+// reading takes the rows of markedOn.
+func reading(counted map[bounds]int) func(db.Row) error {
+	return func(row db.Row) error {
 		var day bounds
 		var marked int
 		err := row.Scan(&day.start, &day.stop, &marked)
 		counted[day] = marked
 		return err
-	}, `SELECT start, stop, marked FROM day_counts WHERE stop > ?`, start)
+	}
+}
+
+// CountByStatus counts the records of everybody by state, with the days of the time zone of now. Those that are marked are most
+// of them, and are counted day by day as CountDays does.
+func (s *Store) CountByStatus(ctx context.Context, now time.Time) (map[Status]int, error) {
+	counts, others := make(map[Status]int, len(Statuses)), make([]any, 0, len(Statuses))
+	for _, status := range Statuses {
+		counts[status] = 0
+		if status != Success {
+			others = append(others, status)
+		}
+	}
+	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
+		var status Status
+		var n int
+		err := row.Scan(&status, &n)
+		counts[status] = n
+		return err
+	}, `SELECT status, COUNT(*) FROM records WHERE status IN (`+db.Rows("?", len(others))+`) GROUP BY status`, others...)
+	if err != nil {
+		return nil, err
+	}
+	first, err := s.oldest(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	days := daysBetween(first, now)
+	days[len(days)-1].stop = math.MaxInt64 // a clock that was set back has made records of the future
+	marked, err := s.marked(ctx, days)
+	for _, day := range days {
+		counts[Success] += marked[day]
+	}
+	return counts, err
+}
+
+// oldest is when the oldest record was made; now when there are no older ones.
+func (s *Store) oldest(ctx context.Context, now time.Time) (time.Time, error) {
+	var at sql.NullInt64
+	if err := s.db.Read().QueryRowContext(ctx, `SELECT MIN(created_at) FROM records`).Scan(&at); err != nil {
+		return time.Time{}, fmt.Errorf("look for the oldest record: %w", err)
+	}
+	if !at.Valid || at.Int64 > now.UnixMilli() {
+		return now, nil
+	}
+	return time.UnixMilli(at.Int64), nil
+}
+
+// countedDays are the days since start that CountDays counted, and how many of their records are marked.
+func (s *Store) countedDays(ctx context.Context, start int64) (map[bounds]int, error) {
+	counted := map[bounds]int{}
+	err := db.Each(ctx, s.db.Read(), "read counted days", reading(counted), `SELECT start, stop, marked FROM day_counts WHERE stop > ?`, start)
 	return counted, err
 }
 
-// CountDays counts the marked records of each day that is over, for the 53 weeks before now and in the time zone of
-// now, so that Activity need not. The database drops the count of a day when a record of it changes.
+// CountDays counts the marked records of each day that is over, for the 53 weeks before now and all of which there are records,
+// in the time zone of now, so that Activity and CountByStatus need not. The database drops the count of a day when a record of it changes.
 func (s *Store) CountDays(ctx context.Context, now time.Time) error {
-	days := daysBetween(now.AddDate(0, 0, -53*7), now)
+	oldest, err := s.oldest(ctx, now)
+	if err != nil {
+		return err
+	}
+	if year := now.AddDate(0, 0, -53*7); oldest.After(year) {
+		oldest = year
+	}
+	days := daysBetween(oldest, now)
 	forgotten := days[0].start
 	counted, err := s.countedDays(ctx, forgotten)
 	if err != nil {
@@ -138,14 +208,9 @@ func (s *Store) CountDays(ctx context.Context, now time.Time) error {
 const countedAtOnce = 30
 
 func (s *Store) countDays(ctx context.Context, days []bounds) error {
-	args := make([]any, 0, 2*len(days)+1)
-	for _, day := range days {
-		args = append(args, day.start, day.stop)
-	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `WITH days (start, stop) AS (VALUES `+db.Rows(`(CAST(? AS BIGINT), CAST(? AS BIGINT))`, len(days))+`)
-			INSERT INTO day_counts (start, stop, marked) SELECT start, stop, (SELECT COUNT(*) FROM records
-				WHERE created_at >= start AND created_at < stop AND (status || '') = ?) FROM days`, append(args, Success)...)
+		query, args := markedOn(days)
+		_, err := tx.ExecContext(ctx, `INSERT INTO day_counts (start, stop, marked) `+query, args...)
 		if err != nil {
 			return fmt.Errorf("count the marked records of days: %w", err)
 		}

@@ -162,6 +162,9 @@ func TestCountedDaysFollowTheirRecords(t *testing.T) {
 				if got := a.Days[3].Marked; got != c.want {
 					t.Errorf("%s: %d marked, want %d", when, got, c.want)
 				}
+				if all, err := s.Stats(t.Context(), now); err != nil || all.Total[record.Success] != c.want {
+					t.Errorf("%s: %v are counted in all (%v), want %d marked", when, all.Total, err, c.want)
+				}
 				if err := s.CountDays(t.Context(), now); err != nil {
 					t.Fatal(err)
 				}

@@ -136,18 +136,16 @@ func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
 	if !scope.From(ctx).Whole() {
 		return s.ownStats(ctx, now)
 	}
-	var st Stats
-	for _, part := range []struct {
-		counts *map[Status]int
-		since  time.Time
-	}{{&st.Today, watch.DayStart(now, 0)}, {&st.Week, watch.DayStart(now, -6)}, {&st.Total, time.Time{}}} {
-		counts, err := s.countSince(ctx, part.since)
-		if err != nil {
-			return Stats{}, err
-		}
-		*part.counts = counts
+	today, err := s.countSince(ctx, watch.DayStart(now, 0))
+	if err != nil {
+		return Stats{}, err
 	}
-	return st, nil
+	week, err := s.countSince(ctx, watch.DayStart(now, -6))
+	if err != nil {
+		return Stats{}, err
+	}
+	total, err := s.CountByStatus(ctx, now)
+	return Stats{Today: today, Week: week, Total: total}, err
 }
 
 // ownStats is Stats of one person, whose records it reads once and nobody else's.
@@ -192,12 +190,7 @@ func (s *Store) Newest(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(newest.Int64), nil
 }
 
-// CountByStatus counts all records by status, which reads every one in an index.
-func (s *Store) CountByStatus(ctx context.Context) (map[Status]int, error) {
-	return s.countSince(ctx, time.Time{})
-}
-
-// countSince counts records by status; a zero since counts all.
+// countSince counts records by status.
 func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int, error) {
 	counts := make(map[Status]int, len(Statuses))
 	for _, status := range Statuses {
@@ -206,17 +199,13 @@ func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int
 	within, whose := account.Within(ctx, "account_id")
 	// "(status || '')" keeps the planner on the index of created_at, which holds all that is asked
 	// for; by the index of status it would read every row.
-	query, args := `SELECT (status || ''), COUNT(*) FROM records WHERE created_at >= ? AND `+within+` GROUP BY (status || '')`, append([]any{since.UnixMilli()}, whose...)
-	if since.IsZero() {
-		query, args = `SELECT status, COUNT(*) FROM records WHERE `+within+` GROUP BY status`, whose
-	}
 	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
 		var status Status
 		var n int
 		err := row.Scan(&status, &n)
 		counts[status] = n
 		return err
-	}, query, args...)
+	}, `SELECT (status || ''), COUNT(*) FROM records WHERE created_at >= ? AND `+within+` GROUP BY (status || '')`, append([]any{since.UnixMilli()}, whose...)...)
 	return counts, err
 }
 
