@@ -49,19 +49,27 @@ func daysBetween(first, now time.Time) []bounds {
 // days the part of one index that covers them.
 func (s *Store) Activity(ctx context.Context, first, now time.Time, detailed int) (Activity, error) {
 	days := daysBetween(first, now)
-	marked, err := s.marked(ctx, days)
+	today := days[len(days)-1]
+	marked, err := s.marked(ctx, days[:len(days)-1])
 	if err != nil {
 		return Activity{}, err
 	}
-	a := Activity{Days: make([]Day, len(days))}
+	a := Activity{Today: byStatus(), Days: make([]Day, len(days))}
+	err = db.Each(ctx, s.db.Read(), "count the records of today", func(row db.Row) error {
+		var status Status
+		var n int
+		err := row.Scan(&status, &n)
+		a.Today[status] = n
+		return err
+	}, `SELECT (status || ''), COUNT(*) FROM records WHERE created_at >= ? GROUP BY (status || '')`, today.start)
+	if err != nil {
+		return Activity{}, err
+	}
+	marked[today] = a.Today[Success]
 	for i, day := range days {
 		a.Days[i] = Day{Start: time.UnixMilli(day.start).In(now.Location()), Marked: marked[day]}
 	}
-	if err := s.addUnmarked(ctx, a.Days[max(0, len(days)-detailed):]); err != nil {
-		return Activity{}, err
-	}
-	a.Today, err = s.countSince(ctx, watch.DayStart(now, 0))
-	return a, err
+	return a, s.addUnmarked(ctx, a.Days[max(0, len(days)-detailed):])
 }
 
 // unmarked holds for what failed and what waits for a decision, in the words of the index that holds these alone.
@@ -88,6 +96,9 @@ func (s *Store) addUnmarked(ctx context.Context, days []Day) error {
 // marked is how many records of each day are marked: what CountDays counted, and of the other days what the part of one
 // index says that covers them.
 func (s *Store) marked(ctx context.Context, days []bounds) (map[bounds]int, error) {
+	if len(days) == 0 {
+		return map[bounds]int{}, nil
+	}
 	counted, err := s.countedDays(ctx, days[0].start)
 	if err != nil {
 		return nil, err
@@ -125,9 +136,9 @@ func reading(counted map[bounds]int) func(db.Row) error {
 // CountByStatus counts the records of everybody by state, with the days of the time zone of now. Those that are marked are most
 // of them, and are counted day by day as CountDays does.
 func (s *Store) CountByStatus(ctx context.Context, now time.Time) (map[Status]int, error) {
-	counts, others := make(map[Status]int, len(Statuses)), make([]any, 0, len(Statuses))
-	for _, status := range Statuses {
-		counts[status] = 0
+	counts := byStatus()
+	var others []any
+	for status := range counts {
 		if status != Success {
 			others = append(others, status)
 		}

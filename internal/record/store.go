@@ -131,39 +131,37 @@ func SetTraceTx(ctx context.Context, tx *sql.Tx, id int64, trace []byte) error {
 	return nil
 }
 
-// Stats counts records by state: since midnight, over the last seven days, and in all.
+// Stats counts records by state: since midnight, over the last seven days, and in all. Of one person it reads all records, of everybody
+// those of the seven days alone.
 func (s *Store) Stats(ctx context.Context, now time.Time) (Stats, error) {
-	if !scope.From(ctx).Whole() {
-		return s.ownStats(ctx, now)
+	st, whole, week := Stats{Today: byStatus(), Week: byStatus(), Total: byStatus()}, scope.From(ctx).Whole(), watch.DayStart(now, -6)
+	of, whose := account.Within(ctx, "account_id")
+	if whole {
+		of, whose = `created_at >= ?`, []any{week.UnixMilli()}
 	}
-	today, err := s.countSince(ctx, watch.DayStart(now, 0))
-	if err != nil {
-		return Stats{}, err
-	}
-	week, err := s.countSince(ctx, watch.DayStart(now, -6))
-	if err != nil {
-		return Stats{}, err
-	}
-	total, err := s.CountByStatus(ctx, now)
-	return Stats{Today: today, Week: week, Total: total}, err
-}
-
-// ownStats is Stats of one person, whose records it reads once and nobody else's.
-func (s *Store) ownStats(ctx context.Context, now time.Time) (Stats, error) {
-	st := Stats{Today: map[Status]int{}, Week: map[Status]int{}, Total: map[Status]int{}}
-	for _, status := range Statuses {
-		st.Today[status], st.Week[status], st.Total[status] = 0, 0, 0
-	}
-	within, whose := account.Within(ctx, "account_id")
-	err := db.Each(ctx, s.db.Read(), "count the records of a person", func(row db.Row) error {
+	// "(status || '')" keeps the planner on the index of created_at, which holds all that is asked
+	// for; by the index of status it would read every row.
+	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
 		var status Status
 		var today, week, total int
 		err := row.Scan(&status, &today, &week, &total)
 		st.Today[status], st.Week[status], st.Total[status] = today, week, total
 		return err
 	}, `SELECT (status || ''), COUNT(CASE WHEN created_at >= ? THEN 1 END), COUNT(CASE WHEN created_at >= ? THEN 1 END), COUNT(*)
-		FROM records WHERE `+within+` GROUP BY (status || '')`, append([]any{watch.DayStart(now, 0).UnixMilli(), watch.DayStart(now, -6).UnixMilli()}, whose...)...)
+		FROM records WHERE `+of+` GROUP BY (status || '')`, append([]any{watch.DayStart(now, 0).UnixMilli(), week.UnixMilli()}, whose...)...)
+	if err == nil && whole {
+		st.Total, err = s.CountByStatus(ctx, now)
+	}
 	return st, err
+}
+
+// byStatus has no record of any state.
+func byStatus() map[Status]int {
+	counts := make(map[Status]int, len(Statuses))
+	for _, status := range Statuses {
+		counts[status] = 0
+	}
+	return counts
 }
 
 // FailedLately is how many records of the last seven days failed, without those of users that have no account. It looks at these
@@ -188,25 +186,6 @@ func (s *Store) Newest(ctx context.Context) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	return time.UnixMilli(newest.Int64), nil
-}
-
-// countSince counts records by status.
-func (s *Store) countSince(ctx context.Context, since time.Time) (map[Status]int, error) {
-	counts := make(map[Status]int, len(Statuses))
-	for _, status := range Statuses {
-		counts[status] = 0
-	}
-	within, whose := account.Within(ctx, "account_id")
-	// "(status || '')" keeps the planner on the index of created_at, which holds all that is asked
-	// for; by the index of status it would read every row.
-	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
-		var status Status
-		var n int
-		err := row.Scan(&status, &n)
-		counts[status] = n
-		return err
-	}, `SELECT (status || ''), COUNT(*) FROM records WHERE created_at >= ? AND `+within+` GROUP BY (status || '')`, append([]any{since.UnixMilli()}, whose...)...)
-	return counts, err
 }
 
 // DeleteBefore removes up to limit settled records older than cutoff and reports how many went.
