@@ -2,6 +2,7 @@ package settings
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -85,8 +86,8 @@ func table(s *Settings) []section {
 	return sections
 }
 
-// options lists the declared keys by path, unbound: for parsing, not for assigning.
-func options() map[string]option {
+// options lists the declared keys by path, unbound: for parsing, not for assigning. All callers share it.
+var options = sync.OnceValue(func() map[string]option {
 	all := map[string]option{}
 	for _, sec := range table(&Settings{}) {
 		for _, o := range sec.options {
@@ -94,7 +95,7 @@ func options() map[string]option {
 		}
 	}
 	return all
-}
+})
 
 // isSectionName reports whether there is a section of that name.
 func isSectionName(name string) bool {
