@@ -22,7 +22,7 @@ var notHeld = fmt.Sprintf(`(r.lease_until <= (SELECT now_ms()) OR r.lease_until 
 
 // inWorkElsewhere holds for a record r while another replica than the one of the parameter works on one of the same show and person:
 // those are marked in the order they came in.
-const inWorkElsewhere = `EXISTS (SELECT 1 FROM records w WHERE w.status = 'processing' AND w.user_name = r.user_name AND w.title = r.title AND w.owner <> ?)`
+const inWorkElsewhere = `EXISTS (SELECT 1 FROM records w WHERE (w.status || '') = 'processing' AND w.user_name = r.user_name AND w.title = r.title AND w.owner <> ?)`
 
 // claimed are the changes of a claim. Its parameters are owner and time.
 const claimed = `UPDATE records SET status = 'processing', owner = ?, lease_until = 0, attempts = attempts + 1, updated_at = ? WHERE `

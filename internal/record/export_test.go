@@ -5,6 +5,13 @@ import (
 	"time"
 )
 
+// Conditions on records that wait and are in work.
+const (
+	Waits           = waits
+	Fresh           = fresh
+	InWorkElsewhere = inWorkElsewhere
+)
+
 // Where is the condition that Watched reads a span by.
 func (s Span) Where() (string, []any) { return s.where(context.Background()) }
 

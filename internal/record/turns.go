@@ -12,6 +12,9 @@ import (
 // usersMost is how many users get a turn by one claim.
 const usersMost = 64
 
+// waits holds for a record that waits for work, in the words of the indexes that hold these alone.
+const waits = `(status || '') = 'received'`
+
 // fresh holds for a record that never came out in any way and is of no task: somebody has just watched it. One whose replica died goes on
 // before later episodes of its show.
 const fresh = ` AND message = '' AND task_id = 0`
@@ -31,7 +34,7 @@ type turns struct {
 // ask finds whose turn it is. It goes from one user to the next by an index, past whatever else waits for them.
 func (t *turns) ask(ctx context.Context, tx *sql.Tx, condition string) error {
 	next := func(from string) string {
-		return `(SELECT MIN(user_name) FROM records WHERE status = 'received'` + condition + ` AND user_name ` + from + `)`
+		return `(SELECT user_name FROM records WHERE ` + waits + condition + ` AND user_name ` + from + ` ORDER BY user_name LIMIT 1)`
 	}
 	list := func(from, after string) ([]string, error) {
 		return db.Values[string](ctx, tx, "list whose turn it is", `WITH RECURSIVE turns (name, n) AS (
@@ -75,7 +78,7 @@ func (t *turns) take(ctx context.Context, tx *sql.Tx, owner int64, condition str
 		if bounds[user] <= 0 || most <= 0 {
 			continue
 		}
-		parts = append(parts, `SELECT * FROM (SELECT r.user_name, r.id FROM records r WHERE r.status = 'received'`+condition+` AND r.user_name = ? AND `+notHeld+` AND NOT `+inWorkElsewhere+`
+		parts = append(parts, `SELECT * FROM (SELECT r.user_name, r.id FROM records r WHERE `+waits+condition+` AND r.user_name = ? AND `+notHeld+` AND NOT `+inWorkElsewhere+`
 			ORDER BY r.id LIMIT CAST(? AS BIGINT)) AS of_one`)
 		args = append(args, user, owner, bounds[user]+len(before))
 	}
