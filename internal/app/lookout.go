@@ -14,6 +14,7 @@ import (
 	"watchmark/internal/door/auth"
 	"watchmark/internal/match/idmap"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
 	"watchmark/internal/source"
@@ -23,6 +24,7 @@ import (
 	"watchmark/internal/source/watcher"
 	"watchmark/internal/tell/notify"
 	"watchmark/internal/upkeep/backup"
+	"watchmark/internal/watch"
 )
 
 const (
@@ -236,13 +238,31 @@ func (a *App) lookAtSources(ctx context.Context) error {
 		}
 		days := h.Silent(time.Now(), after)
 		state := ""
-		if days > 0 {
+		if days > 0 && bringsByItself(src, a.Settings.Current()) {
 			state = "silent since " + h.Last.UTC().Format(time.DateOnly)
 		}
 		problems = append(problems, a.tell(ctx, "source "+string(src), state, notify.Notice{Kind: notify.SourceSilent, About: string(src), Facts: map[string]string{
 			"source": string(src), "days": strconv.Itoa(days), "last_seen": h.Last.Format(time.DateOnly)}}))
 	}
 	return errors.Join(problems...)
+}
+
+// bringsByItself reports whether something is to be heard of a source: it is switched on, and no file that somebody brings.
+func bringsByItself(src watch.Source, s settings.Settings) bool {
+	switch src {
+	case watch.File:
+		return false
+	case watch.NAS:
+		return s.NAS.Enabled
+	case watch.Device:
+		return s.Device.Enabled
+	case watch.Tracker:
+		return s.Tracker.Enabled
+	case watch.Watcher:
+		return s.Watcher.Enabled
+	default:
+		return true
+	}
 }
 
 func (a *App) lookAtArchive(ctx context.Context) error {

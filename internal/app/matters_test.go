@@ -206,6 +206,19 @@ func matters() map[notify.Kind][]way {
 			}
 			time.Sleep(5 * time.Hour)
 			return func() { h.watched(4); time.Sleep(2 * time.Hour) }
+		}}, {"it is switched off", append(slices.Clone(trakt), "WATCHMARK_NOTIFICATION_SILENT_DAYS=1", noTable), func(h *home) func() {
+			h.again(12 * time.Hour)
+			remote := h.trakt()
+			remote.AddTitle(trackertest.Title{Kind: "show", ID: 1, Name: "晨雾邮局", Genres: []string{"anime"}})
+			for n := range 3 {
+				remote.AddPlays(traktMail, trackertest.Play{ID: int64(n + 1), WatchedAt: time.Now(), Kind: "show", Title: 1, Season: 1, Episode: n + 1})
+				time.Sleep(time.Minute) // for what the start reads
+				h.api(http.MethodPost, "/tracker/sync/manual", `{}`)
+				time.Sleep(time.Hour)
+				h.again(22 * time.Hour)
+			}
+			time.Sleep(5 * time.Hour)
+			return func() { h.set("tracker", "enabled", false); time.Sleep(2 * time.Hour) }
 		}}},
 		notify.TrackerSyncFailed: {
 			{"the history is read", trakt, func(h *home) func() {
@@ -433,17 +446,25 @@ func (h *home) scansIn(dir string) {
 	time.Sleep(time.Hour)
 }
 
-// historyFails has mira connected with Trakt, whose history cannot be read.
-func (h *home) historyFails() *trackertest.Server {
+const traktMail = "mira@home.example"
+
+// trakt has mira connected with Trakt.
+func (h *home) trakt() *trackertest.Server {
 	h.t.Helper()
-	const mail = "mira@home.example"
 	remote := trackertest.New(trackertest.Config{
-		Clients: []trackertest.Client{{ID: "web-client", RedirectURI: "https://app.trakt.tv/callback"}}, Users: []trackertest.User{{Email: mail, Name: "mira", UUID: "uuid-of-mira"}},
+		Clients: []trackertest.Client{{ID: "web-client", RedirectURI: "https://app.trakt.tv/callback"}}, Users: []trackertest.User{{Email: traktMail, Name: "mira", UUID: "uuid-of-mira"}},
 	})
 	h.site("tracker.example", remote)
 	h.set("tracker", "enabled", true)
-	h.api(http.MethodPost, "/tracker/email-login/start", `{"email":"`+mail+`"}`)
-	h.api(http.MethodPost, "/tracker/email-login/complete", `{"otp":"`+remote.LastCode(mail)+`"}`)
+	h.api(http.MethodPost, "/tracker/email-login/start", `{"email":"`+traktMail+`"}`)
+	h.api(http.MethodPost, "/tracker/email-login/complete", `{"otp":"`+remote.LastCode(traktMail)+`"}`)
+	return remote
+}
+
+// historyFails has mira connected with Trakt, whose history cannot be read.
+func (h *home) historyFails() *trackertest.Server {
+	h.t.Helper()
+	remote := h.trakt()
 	remote.SetFault(&trackertest.Fault{Path: "/sync/", Status: http.StatusBadRequest})
 	h.api(http.MethodPost, "/tracker/sync/manual", `{}`)
 	time.Sleep(5 * time.Minute)
