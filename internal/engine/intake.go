@@ -138,7 +138,7 @@ func (e *Engine) commit(batch []*arrival) {
 	results := make([]accepted, len(batch))
 	unwatched := false
 	// It is a shared write: all of it is added, and what it looks up of a play locks the login that may have it.
-	err := e.DB.WriteShared(context.Background(), func(ctx context.Context, tx *sql.Tx) (err error) {
+	err := e.DB.WriteFirst(context.Background(), func(ctx context.Context, tx *sql.Tx) (err error) {
 		now := time.Now()
 		var events []watch.Event
 		fresh := make([]int, len(batch)) // how many events of each
@@ -161,6 +161,7 @@ func (e *Engine) commit(batch []*arrival) {
 		if err != nil {
 			return err
 		}
+		entries := make([]webhooklog.Entry, len(batch))
 		for i, a := range batch {
 			results[i].IDs, ids = ids[:fresh[i]:fresh[i]], ids[fresh[i]:]
 			entry := a.Entry
@@ -170,11 +171,9 @@ func (e *Engine) commit(batch []*arrival) {
 			} else if !results[i].Ignored.IsZero() {
 				entry.Status, entry.Reason = http.StatusOK, results[i].Ignored
 			}
-			if err := webhooklog.InsertTx(ctx, tx, entry); err != nil {
-				return err
-			}
+			entries[i] = entry
 		}
-		return nil
+		return webhooklog.InsertTx(ctx, tx, entries...)
 	})
 	var stored []int64
 	for i, a := range batch {

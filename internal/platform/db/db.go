@@ -8,7 +8,7 @@
 // writer (WAL). Another process (the command line) may write too; both wait for each other up to ten seconds.
 //
 // On PostgreSQL a write is a transaction of its own. Those of Write come one after the other across all replicas, by an
-// advisory lock; those of WriteShared run beside each other (postgres.go).
+// advisory lock; those of WriteShared and WriteFirst run beside each other (postgres.go).
 package db
 
 import (
@@ -68,6 +68,7 @@ type beside int
 const (
 	nobody    beside = iota // Write
 	sharers                 // WriteShared
+	ahead                   // WriteFirst
 	everybody               // WriteAside
 )
 
@@ -75,7 +76,7 @@ const (
 func (d *DB) Read() *sql.DB { return d.reader }
 
 // Write runs fn in a transaction of its own, as far as fn can tell, and commits it;
-// when fn fails, nothing of it is written and its error is returned. No other Write or WriteShared runs at the same
+// when fn fails, nothing of it is written and its error is returned. No other Write, WriteShared or WriteFirst runs at the same
 // time, in this process or another, so what fn reads stays so until it ends. fn must use tx
 // only and do no other I/O: all writers wait for it. Once fn has begun it does not end
 // with ctx. After Close, Write returns ErrClosed.
@@ -92,13 +93,18 @@ func (d *DB) WriteShared(ctx context.Context, fn func(ctx context.Context, tx *s
 	return d.judged(d.write(ctx, sharers, fn))
 }
 
+// WriteFirst is WriteShared for what a sender waits for: it does not wait until the work of the background has a connection to spare.
+func (d *DB) WriteFirst(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	return d.judged(d.write(ctx, ahead, fn))
+}
+
 // WriteAside is for what must wait for no other write, and is written by an evicted replica too: its heartbeat. fn must begin by
 // resetting what it gives out.
 func (d *DB) WriteAside(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	return d.judged(d.write(ctx, everybody, fn))
 }
 
-// Fence has every Write and WriteShared go on only while the replica with this incarnation is live; else they return
+// Fence has every Write, WriteShared and WriteFirst go on only while the replica with this incarnation is live; else they return
 // ErrEvicted and write nothing. 0 asks for nothing. A database in a folder has the folder's lock instead.
 func (d *DB) Fence(incarnation int64) { d.setFence(incarnation) }
 

@@ -11,6 +11,9 @@ var Migrations fs.FS = migrationFiles
 // IdleTrusted is how long after its last use a connection is taken to be whole.
 var IdleTrusted = &idleTrusted
 
+// SharedWriters is how many writes of WriteShared run at the same time on a server.
+const SharedWriters = sharedWriters
+
 // Trips counts the messages to the server that were waited for.
 func Trips(d *DB) int64 { return d.engine.(*server).dial.trips.Load() }
 

@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	// sharedWriters is how many writes of WriteShared run at the same time, serverReaders how many queries.
-	sharedWriters, serverReaders = 8, 8
+	// sharedWriters is how many writes of WriteShared run at the same time, firstWriters those of WriteFirst, and serverReaders how many
+	// queries.
+	sharedWriters, firstWriters, serverReaders = 6, 2, 8
 	// writeTries is how often a write is begun that the server ended to break a deadlock.
 	writeTries = 4
 	// againWithin bounds the time after which it is begun a second time.
@@ -46,6 +47,7 @@ type server struct {
 	dial   *dial
 	alone  *sql.DB // one connection for Write
 	shared *sql.DB // those for WriteShared
+	first  *sql.DB // those for WriteFirst
 	reader *sql.DB
 	aside  *sql.DB // one connection for what waits for no lock
 
@@ -113,6 +115,7 @@ func openServer(ctx context.Context, address string, migrations fs.FS) (*DB, err
 	}
 	s.alone = d.pool(1, begins{lock: "pg_advisory_xact_lock"})
 	s.shared = d.pool(sharedWriters, begins{lock: "pg_advisory_xact_lock_shared"})
+	s.first = d.pool(firstWriters, begins{lock: "pg_advisory_xact_lock_shared"})
 	s.aside = d.pool(1, begins{})
 	s.reader = d.pool(serverReaders, begins{reads: true})
 	return &DB{engine: s, reader: s.reader, schema: schema}, nil
@@ -260,7 +263,7 @@ func (s *server) define(ctx context.Context, pool *sql.DB, definition string) er
 }
 
 func (s *server) write(ctx context.Context, how beside, fn func(ctx context.Context, tx *sql.Tx) error) error {
-	pool := map[beside]*sql.DB{nobody: s.alone, sharers: s.shared, everybody: s.aside}[how]
+	pool := map[beside]*sql.DB{nobody: s.alone, sharers: s.shared, ahead: s.first, everybody: s.aside}[how]
 	for try := 1; ; try++ {
 		err := s.writeOnce(ctx, pool, fn)
 		if try == writeTries || !again(err) {
@@ -316,7 +319,7 @@ func (s *server) Close() error {
 	s.end()
 	s.mu.Unlock()
 	s.work.Wait()
-	return errors.Join(s.reader.Close(), s.shared.Close(), s.alone.Close(), s.aside.Close())
+	return errors.Join(s.reader.Close(), s.shared.Close(), s.first.Close(), s.alone.Close(), s.aside.Close())
 }
 
 func (s *server) Size() (bytes int64) {

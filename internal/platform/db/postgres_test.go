@@ -227,12 +227,12 @@ INSERT INTO replicas (incarnation, state) VALUES (7, 'live'), (8, 'dead');
 	for incarnation, want := range map[int64]error{7: nil, 8: db.ErrEvicted, 9: db.ErrEvicted, 0: nil} {
 		d.Fence(incarnation)
 		before := count(t, d, "settings")
-		for i, write := range []func(context.Context, func(context.Context, *sql.Tx) error) error{d.Write, d.WriteShared} {
+		for i, write := range []func(context.Context, func(context.Context, *sql.Tx) error) error{d.Write, d.WriteShared, d.WriteFirst} {
 			if err := write(t.Context(), add(fmt.Sprint(incarnation, i))); !errors.Is(err, want) {
 				t.Errorf("incarnation %d: %v, want %v", incarnation, err, want)
 			}
 		}
-		if n := count(t, d, "settings") - before; (n == 2) != (want == nil) || n == 1 {
+		if n := count(t, d, "settings") - before; (n == 3) != (want == nil) || n == 1 || n == 2 {
 			t.Errorf("incarnation %d: %d were stored", incarnation, n)
 		}
 		if err := d.WriteAside(t.Context(), add(fmt.Sprint(incarnation, "aside"))); err != nil {
@@ -282,17 +282,21 @@ func TestSharedWritesRunBesideEachOtherAndNotBesideAWrite(t *testing.T) {
 		return tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM settings`).Scan(&n)
 	}
 	inside, free := make(chan struct{}), make(chan struct{})
-	ended := make(chan error, 2)
-	go func() {
-		ended <- d.WriteShared(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
-			err := touch(ctx, tx)
-			close(inside)
-			<-free
-			return err
-		})
-	}()
-	<-inside
-	if err := d.WriteShared(t.Context(), touch); err != nil {
+	ended := make(chan error, db.SharedWriters+1)
+	for range db.SharedWriters {
+		go func() {
+			ended <- d.WriteShared(context.Background(), func(ctx context.Context, tx *sql.Tx) error {
+				err := touch(ctx, tx)
+				inside <- struct{}{}
+				<-free
+				return err
+			})
+		}()
+	}
+	for range db.SharedWriters {
+		<-inside
+	}
+	if err := d.WriteFirst(t.Context(), touch); err != nil { // which has a connection although the others are all in use
 		t.Error(err)
 	}
 	exclusive := make(chan struct{})
@@ -311,7 +315,7 @@ func TestSharedWritesRunBesideEachOtherAndNotBesideAWrite(t *testing.T) {
 		}
 	}
 	close(free)
-	for range 2 {
+	for range db.SharedWriters + 1 {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}

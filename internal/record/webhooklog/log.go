@@ -93,17 +93,21 @@ type Log struct{ db *db.DB }
 // NewLog is the log over d.
 func NewLog(d *db.DB) *Log { return &Log{db: d} }
 
-// InsertTx adds an entry within tx, so that it is committed together with its records.
-func InsertTx(ctx context.Context, tx *sql.Tx, e Entry) error {
-	ids, err := json.Marshal(e.RecordIDs)
-	if err != nil {
-		return fmt.Errorf("encode record ids: %w", err)
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO webhook_log (at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.At.UnixMilli(), e.Source, e.Remote, e.ContentType, e.Status, e.Reason, string(ids), e.UserName, e.Title, e.Label, e.Body)
-	if err != nil {
-		return fmt.Errorf("add to the webhook log: %w", err)
+// InsertTx adds entries within tx, so that they are committed together with their records.
+func InsertTx(ctx context.Context, tx *sql.Tx, entries ...Entry) error {
+	for some := range db.Groups(entries) {
+		var args []any
+		for _, e := range some {
+			ids, err := json.Marshal(e.RecordIDs)
+			if err != nil {
+				return fmt.Errorf("encode record ids: %w", err)
+			}
+			args = append(args, e.At.UnixMilli(), e.Source, e.Remote, e.ContentType, e.Status, e.Reason, string(ids), e.UserName, e.Title, e.Label, e.Body)
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO webhook_log (at, source, remote, content_type, status, reason, record_ids, user_name, title, label, body)
+			VALUES `+db.Rows(`(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, len(some)), args...); err != nil {
+			return fmt.Errorf("add to the webhook log: %w", err)
+		}
 	}
 	return nil
 }
