@@ -271,7 +271,7 @@ func (d *parsed) render(o Options) (*Document, error) {
 		return nil, fmt.Errorf("the document %s has no title", d.file)
 	}
 	var out bytes.Buffer
-	if err := markdown(o.CopyButton).Renderer().Render(&out, d.source, d.root); err != nil {
+	if err := markdown(o.CopyButton, d.language).Renderer().Render(&out, d.source, d.root); err != nil {
 		return nil, fmt.Errorf("render the document %s: %w", d.file, err)
 	}
 	page.HTML = template.HTML(out.String()) //nolint:gosec // our own documents; tags in them are left out

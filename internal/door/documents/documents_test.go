@@ -14,7 +14,7 @@ import (
 // small is a handful of documents.
 var small = fstest.MapFS{
 	"README.md":             {Data: []byte("# Documents\n\n## Begin\n\n- [First](first.md): see [Plex](sources/plex.md)\n\n## Sources\n\n- [Plex](sources/plex.md)\n- [API](api.md)\n")},
-	"first.md":              {Data: []byte("# First\n\nFor <b>all</b> & <script>alert(1)</script>.\n\n## The proxy\n\nSet `public_url` of the\nservice.\n\n    code <b>\n\n## The proxy\n\nSee [there](sources/plex.md#step-1-webhook), [API](api.md), [here](#the-proxy), https://example.org.\n")},
+	"first.md":              {Data: []byte("# First\n\nFor <b>all</b> & <script>alert(1)</script>.\n\n## The proxy\n\nSet `public_url` of the\nservice.\nThen see the\n[other page](sources/plex.md),\nor **this**.\n\n    code <b>\n\n## The proxy\n\nSee [there](sources/plex.md#step-1-webhook), [API](api.md), [here](#the-proxy), https://example.org.\n")},
 	"sources/plex.md":       {Data: []byte("# Plex\n\n## Step 1: webhook\n\n[back](../first.md) ![the page](../pictures/a.png) [none](../none.md)\n\n| a | |\n| --- | ---: |\n| Proxy | 2 |\n")},
 	"zh-CN/README.md":       {Data: []byte("# 文档\n\n## 入门\n\n- [第一步](first.md)\n- [Plex](sources/plex.md)\n")},
 	"zh-CN/first.md":        {Data: []byte("# 第一步\n\n写给所有人。\n\n## 反向代理（nginx）\n\n设置地址，\n离线可用。\n\n## 再看\n\n见 [Plex](sources/plex.md#第-1-步)。\n")},
@@ -45,6 +45,7 @@ func TestDocumentsBecomePages(t *testing.T) {
 		"links from below":    {bilingual.English, "/docs/sources/plex", []string{`href="/base/docs/first"`, `src="/base/docs/pictures/a.png"`, `href="../none.md"`}, nil},
 		"tables":              {bilingual.English, "/docs/sources/plex", []string{`<div class="scrolls" tabindex="0"><table>`, "<th>a</th><td></td>", "<td>Proxy</td><td>2</td>", "</table></div>"}, []string{"style="}},
 		"both anchors":        {bilingual.Chinese, "/docs/first", []string{`<h2 id="反向代理nginx"><span id="the-proxy"></span>`, `<span id="the-proxy-1">`}, nil},
+		"English lines":       {bilingual.English, "/docs/first", []string{"of the\nservice.\nThen see the\n<a href=", "</a>,\nor <strong>"}, nil},
 		"Chinese lines":       {bilingual.Chinese, "/docs/first", []string{"设置地址，离线可用。"}, nil},
 		"Chinese links":       {bilingual.Chinese, "/docs/first", []string{`href="/base/docs/sources/plex#%E7%AC%AC-1-%E6%AD%A5"`}, nil},
 		"pictures in Chinese": {bilingual.Chinese, "/docs/sources/plex", []string{`src="/base/docs/zh-CN/pictures/a.png"`}, nil},

@@ -19,10 +19,15 @@ import (
 	"watchmark/internal/platform/bilingual"
 )
 
-// markdown reads documents and writes them as HTML: Markdown as GitHub reads it, as far as documents use it.
-func markdown(copyButton template.HTML) goldmark.Markdown {
+// markdown reads documents and writes them as HTML: Markdown as GitHub reads it, as far as documents use it. Lines of Chinese are joined
+// without a space.
+func markdown(copyButton template.HTML, language bilingual.Language) goldmark.Markdown {
+	extensions := []goldmark.Extender{extension.Table, extension.Linkify}
+	if language == bilingual.Chinese { // in English the space after a full stop, and before a link, would go
+		extensions = append(extensions, extension.NewCJK(extension.WithEastAsianLineBreaks(extension.EastAsianLineBreaksCSS3Draft)))
+	}
 	return goldmark.New(
-		goldmark.WithExtensions(extension.Table, extension.Linkify, extension.NewCJK(extension.WithEastAsianLineBreaks(extension.EastAsianLineBreaksCSS3Draft))),
+		goldmark.WithExtensions(extensions...),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{string(copyButton)}, 100))),
 	)
 }
@@ -68,6 +73,7 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 type parsed struct {
 	name     string // without ".md"
 	file     string
+	language bilingual.Language
 	source   []byte
 	root     ast.Node
 	headings []heading
@@ -85,7 +91,7 @@ func parse(files fs.FS, name string, language bilingual.Language) (*parsed, erro
 	if err != nil {
 		return nil, err
 	}
-	d := &parsed{name: name, file: file, source: source, root: markdown("").Parser().Parse(text.NewReader(source))}
+	d := &parsed{name: name, file: file, language: language, source: source, root: markdown("", language).Parser().Parse(text.NewReader(source))}
 	taken := map[string]int{}
 	d.each(func(n ast.Node) {
 		node, is := n.(*ast.Heading)
