@@ -175,12 +175,16 @@ func TestAPlayerIsRefused(t *testing.T) {
 		"no progress":       {s.key, "stop", `{"movie":{"title":"x"}}`, http.StatusBadRequest},
 		"no item":           {s.key, "stop", `{"progress":99}`, http.StatusBadRequest},
 		"ids alone":         {s.key, "stop", `{"episode":{"ids":{"trakt":16}},"progress":99}`, http.StatusBadRequest},
+		"no such season":    {s.key, "stop", strings.Replace(good, `"season":2`, `"season":2.5`, 1), http.StatusBadRequest},
+		"no season":         {s.key, "stop", strings.Replace(good, `"season":2,`, ``, 1), http.StatusBadRequest},
 		"at the beginning":  {s.key, "stop", stopped(houseShow, 2, 1, 0.5), http.StatusUnprocessableEntity},
 		"too large":         {s.key, "stop", `{"movie":{"title":"` + strings.Repeat("x", 70<<10) + `"},"progress":99}`, http.StatusRequestEntityTooLarge},
 		"far too much JSON": {s.key, "stop", strings.Repeat(`{"show":`, 9000), http.StatusRequestEntityTooLarge},
 	} {
 		if got := s.scrobble(c.key, c.action, c.body); got.status != c.status {
 			t.Errorf("%s is answered %d, not %d: %s", name, got.status, c.status, got.body)
+		} else if got.status == http.StatusRequestEntityTooLarge && !strings.Contains(got.body, "64 KiB") {
+			t.Errorf("%s is told %s", name, got.body)
 		}
 	}
 	if got := s.do(s.request(http.MethodGet, "/scrobble/stop", "", "")); got.status != http.StatusMethodNotAllowed {
@@ -292,7 +296,7 @@ func TestPayloadsOfPlayersComeToAMark(t *testing.T) {
 		switch name {
 		case "special", "number_abs": // a number alone is not sure
 			want = "review"
-		case "film", "ids_of_the_catalog": // titles and ids that the catalog of the test does not have
+		case "film", "ids_of_the_catalog", "season_wrong_number_abs": // titles, ids and episodes that the catalog of the test does not have
 			want = "error"
 		}
 		if r.Status != want || r.AccountName != "mira" {

@@ -36,6 +36,7 @@ var (
 		"此地址发来的无密钥 Webhook 过多：请稍等一秒，或设置 server.legacy_key，设置后不再受此限制。").For(reason.TooMany)
 	bodyLarge = reason.New("webhook_body_large", "The body is larger than {size} MiB, the limit of the setting server.max_body_mb.",
 		"请求内容超过了设置 server.max_body_mb 允许的 {size} MiB。")
+	bodyOver   = reason.New("webhook_body_over", "The body is larger than {size} KiB.", "请求内容超过了 {size} KiB。")
 	bodyLate   = reason.New("webhook_body_late", "The body did not arrive in time.", "请求内容没有及时送达。")
 	bodyBroken = reason.New("webhook_body_broken", "The connection broke before the whole body had arrived.", "请求内容尚未完整送达，连接就断开了。").For(reason.Invalid)
 	otherMedia = reason.New("webhook_media_type", "The body is neither JSON nor a form: send JSON.", "请求内容既不是 JSON 也不是表单：请发送 JSON。")

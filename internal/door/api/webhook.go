@@ -344,6 +344,9 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64, room *bodyRoo
 	case err == nil:
 		return body, release, nil
 	case errors.As(err, &large):
+		if limit < 1<<20 { // which is no setting
+			return nil, release, problem.With(http.StatusRequestEntityTooLarge, bodyOver.With(limit>>10))
+		}
 		return nil, release, problem.With(http.StatusRequestEntityTooLarge, bodyLarge.With(limit>>20))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, release, problem.With(http.StatusRequestTimeout, bodyLate.With())

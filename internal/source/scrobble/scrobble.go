@@ -133,7 +133,7 @@ func read(req payload.Request) (item Item, r payload.Report, err error) {
 	}
 	r.ItemType = string(watch.Episode)
 	item.Season, item.Episode = episode.Season("season"), episode.Episode("number")
-	if item.Episode == nil { // by the number of the whole show, as anime has it
+	if item.Season == nil || item.Episode == nil { // by the number of the whole show, as anime has it
 		item.Season, item.Episode = nil, episode.Episode("number_abs")
 	}
 	if item.Episode == nil {
