@@ -43,8 +43,7 @@ var Schema = sync.OnceValues(func() ([]byte, error) {
 	return json.MarshalIndent(object{
 		"$schema":     "https://json-schema.org/draft/2020-12/schema",
 		"$id":         "urn:watchmark:custom-event:" + strconv.Itoa(SchemaVersion),
-		"version":     SchemaVersion,
-		"title":       "An event for Watchmark",
+		"title":       "An event for Watchmark, version " + strconv.Itoa(SchemaVersion),
 		"description": "The body of POST /webhook/custom/KEY: somebody watched an episode or a film. Fields that are not listed are passed over.",
 		"type":        "object",
 		"required":    []string{"title"},
