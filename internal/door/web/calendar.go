@@ -107,7 +107,11 @@ func (g Calendar) show(r *request) (content, error) {
 	}
 	page.Missing, page.Lists, page.More = found.Missing, found.Lists, found.More
 	for _, span := range daySpans {
-		page.Spans = append(page.Spans, tab{Path: page.path("days", strconv.Itoa(span)), Key: fmt.Sprint("calendar.days.", span), Current: span == page.Span})
+		key := fmt.Sprint("calendar.days.", span)
+		if span == 1 && page.From != "" {
+			key = "calendar.days.one"
+		}
+		page.Spans = append(page.Spans, tab{Path: page.path("days", strconv.Itoa(span)), Key: key, Current: span == page.Span})
 	}
 	page.Whose = []tab{{Path: page.path("all", ""), Key: "calendar.mine", Current: !page.All}, {Path: page.path("all", "1"), Key: "calendar.all", Current: page.All}}
 	page.Earlier, page.Later = page.path("from", dayAfter(from, -page.Span).String()), page.path("from", dayAfter(from, page.Span).String())
@@ -213,10 +217,12 @@ func (g Calendar) file(s *site, w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is nothing at this address.", http.StatusNotFound)
 		return
 	case err != nil:
-		s.Log.ErrorContext(r.Context(), "a calendar cannot be made", "error", err)
+		if !errors.Is(err, calendar.ErrNoArchive) {
+			s.Log.ErrorContext(r.Context(), "a calendar cannot be made", "error", err)
+		}
 		h.Set("Cache-Control", "no-store")
 		h.Set("Retry-After", "300")
-		http.Error(w, "The calendar cannot be made now. Look into the log of the service.", http.StatusServiceUnavailable)
+		http.Error(w, "The calendar cannot be made now: the page Calendar or the log of the service says why.", http.StatusServiceUnavailable)
 		return
 	}
 	h.Set("Content-Type", "text/calendar; charset=utf-8")

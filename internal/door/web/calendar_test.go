@@ -163,6 +163,11 @@ func TestCalendarPage(t *testing.T) {
 			}
 		}
 	}
+	for path, text := range map[string]string{"/calendar?days=1": ">Today</a>", "/calendar?days=1&from=2026-01-02": ">1 day</a>", "/calendar?from=2026-01-02": ">1 day</a>"} {
+		if got := g.get(t, client, path, "en"); !strings.Contains(got.body, text) {
+			t.Errorf("%s has no tab %q", path, text)
+		}
+	}
 	if got := g.get(t, client, "/calendar?account=77", "en"); got.status != http.StatusNotFound {
 		t.Errorf("an account that is not there: %d", got.status)
 	}
@@ -312,6 +317,12 @@ func TestCalendarFile(t *testing.T) {
 		}
 		wanted = answer
 	}
+	items := g.week.Items
+	g.week.Items = nil // the archive is not there yet: programs keep what they have
+	if none, text := ask(http.MethodGet, path, tag); none.StatusCode != http.StatusServiceUnavailable || none.Header.Get("Retry-After") == "" || none.Header.Get("ETag") != "" {
+		t.Errorf("without an archive it answers %d, %v\n%s", none.StatusCode, none.Header, text)
+	}
+	g.week.Items = items
 	page := g.get(t, g.client(t, true), "/calendar", "en")
 	if !strings.Contains(page.body, g.server.URL+"/wm"+path) || !strings.Contains(page.body, "works only on this machine") {
 		t.Error("the page does not show the address, or not that only this machine reaches it")

@@ -37,7 +37,7 @@ type File struct {
 }
 
 // File is what the accounts follow of whom a secret address belongs to, or ErrNoAddress. What has a time is at that moment, in UTC; what has
-// a day alone is on that day.
+// a day alone is on that day. While the archive is not there yet, it is ErrNoArchive: an empty file would take away what programs have.
 func (s *Service) File(ctx context.Context, secret string, now time.Time) (File, error) {
 	ctx, err := s.whose(ctx, secret)
 	if err != nil {
@@ -47,6 +47,9 @@ func (s *Service) File(ctx context.Context, secret string, now time.Time) (File,
 	found, err := s.Find(ctx, Query{From: dayAfter(today, -daysBack), To: dayAfter(today, daysAhead), Zone: time.UTC, Mine: true})
 	if err != nil {
 		return File{}, err
+	}
+	if found.Missing == ArchiveMissing {
+		return File{}, ErrNoArchive
 	}
 	text := []byte(s.write(found))
 	sum := sha256.Sum256(text)
@@ -75,7 +78,6 @@ func (s *Service) write(found Result) string {
 	line("VERSION", "2.0")
 	line("PRODID", "-//Watchmark//Calendar//EN")
 	line("CALSCALE", "GREGORIAN")
-	line("METHOD", "PUBLISH")
 	line("NAME", escaped(name)) // RFC 7986
 	line("X-WR-CALNAME", escaped(name))
 	every := fmt.Sprintf("PT%dH", int(FetchEvery.Hours()))
@@ -143,10 +145,14 @@ func moment(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
 
 func dateOf(d watch.Date) string { return d.Time().Format("20060102") }
 
-// escaped is text as a value of the type TEXT (RFC 5545 section 3.3.11). Characters that may not stand there are left out.
+// escaped is text as a value of the type TEXT (RFC 5545 section 3.3.11). Characters that may not stand there are left out. What Unicode calls an
+// end of a line is written as one: some programs cut lines there.
 func escaped(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+		switch {
+		case r == '\u0085' || r == '\u2028' || r == '\u2029':
+			return '\n'
+		case r < ' ' && r != '\n' && r != '\t' || r == 0x7f:
 			return -1
 		}
 		return r

@@ -118,7 +118,7 @@ func filled(t *testing.T) (*rig, calendar.Address, time.Time) {
 	r.on(1, "2026-10-03 01:30")
 	long := strings.Repeat("とても長い題名, と; 区切り\\ ", 12)
 	r.guide[2].Subject.NameCN = long
-	r.guide[2].Episode.NameCN = "第一行\r\nBEGIN:VALARM\r\nATTACH:x\x00\x7f\u2028end"
+	r.guide[2].Episode.NameCN = "第一行\r\nBEGIN:VALARM\r\nATTACH:x\x00\x7f\u2028END:VEVENT\u0085\u2029end"
 	r.follows("mira", catalog.Doing, 1)
 	r.follows("mira", catalog.Wish, 2)
 	r.lists.rows["mira"][0].Marked = 1
@@ -150,7 +150,7 @@ func TestTheFileIsReadByParsers(t *testing.T) {
 	for name, want := range map[string]event{
 		"episode-108@watchmark": {Summary: "✓ 节目1 E8", About: "集名\n番組1", URL: "https://catalog.example/subject/1", Start: at, End: at.Add(30 * time.Minute)},
 		"episode-109@watchmark": {Summary: "节目1 E9", About: "集名\n番組1", URL: "https://catalog.example/subject/1", Start: at.AddDate(0, 0, 7), End: at.AddDate(0, 0, 7).Add(30 * time.Minute)},
-		"episode-201@watchmark": {Summary: long + " E1", About: "第一行\nBEGIN:VALARM\nATTACH:x\u2028end\n番組2", URL: "https://catalog.example/subject/2", Start: day, End: day.AddDate(0, 0, 1), AllDay: true},
+		"episode-201@watchmark": {Summary: long + " E1", About: "第一行\nBEGIN:VALARM\nATTACH:x\nEND:VEVENT\n\nend\n番組2", URL: "https://catalog.example/subject/2", Start: day, End: day.AddDate(0, 0, 1), AllDay: true},
 	} {
 		want.UID = name
 		for parser, events := range map[string][]event{"go-ical": one, "gocal": other} {
@@ -165,13 +165,18 @@ func TestTheFileIsReadByParsers(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"VERSION:2.0\r\n", "PRODID:", "METHOD:PUBLISH\r\n", "REFRESH-INTERVAL;VALUE=DURATION:PT2H\r\n", "X-PUBLISHED-TTL:PT2H\r\n", "X-WR-CALNAME:Watchmark: what airs\r\n", "DTSTART:20261002T163000Z\r\n", "DTSTART;VALUE=DATE:20261003\r\n", "DTSTAMP:"} {
+	for _, line := range []string{"VERSION:2.0\r\n", "PRODID:", "REFRESH-INTERVAL;VALUE=DURATION:PT2H\r\n", "X-PUBLISHED-TTL:PT2H\r\n", "X-WR-CALNAME:Watchmark: what airs\r\n", "DTSTART:20261002T163000Z\r\n", "DTSTART;VALUE=DATE:20261003\r\n", "DTSTAMP:"} {
 		if !strings.Contains(string(file.Text), line) {
 			t.Errorf("it lacks %q", line)
 		}
 	}
-	if strings.Contains(string(file.Text), "\r\nATTACH") || strings.Contains(string(file.Text), "\r\nBEGIN:VALARM") {
-		t.Error("a name became a line of its own")
+	for _, line := range strings.FieldsFunc(string(file.Text), func(r rune) bool { return strings.ContainsRune("\r\n\v\f\x85\u2028\u2029", r) }) { // as programs cut lines that go by Unicode
+		if strings.HasPrefix(line, "ATTACH") || strings.HasPrefix(line, "BEGIN:VALARM") || strings.HasPrefix(line, "end") {
+			t.Error("a name became a line of its own")
+		}
+	}
+	if strings.Contains(string(file.Text), "METHOD") { // with one, it is a message that needs an organizer (RFC 5546 section 3.2.1)
+		t.Error("it has a method")
 	}
 	r.lang = bilingual.Chinese
 	if file, err = r.File(t.Context(), a.Secret, now); err != nil || !strings.Contains(string(file.Text), "SUMMARY:✓ 节目1 第 8 集\r\n") {
@@ -232,7 +237,7 @@ func TestAnEmptyCalendarIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r.missing = range []calendar.Missing{"", calendar.ArchiveMissing} {
+	for _, r.missing = range []calendar.Missing{"", calendar.ArchiveOff} {
 		file, err := r.File(t.Context(), a.Secret, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -241,6 +246,10 @@ func TestAnEmptyCalendarIsOne(t *testing.T) {
 		if one, other := byICal(t, file.Text), byGocal(t, file.Text); len(one)+len(other) != 0 {
 			t.Errorf("it has the events %v, %v", one, other)
 		}
+	}
+	r.missing = calendar.ArchiveMissing // for a while: programs keep what they have
+	if file, err := r.File(t.Context(), a.Secret, time.Now()); !errors.Is(err, calendar.ErrNoArchive) || len(file.Text) != 0 {
+		t.Errorf("before the archive is there it is %q, %v", file.Text, err)
 	}
 }
 
@@ -362,7 +371,7 @@ func TestNamesThatAreNoAddress(t *testing.T) {
 }
 
 func FuzzLine(f *testing.F) {
-	for _, text := range []string{"", "a", "a,b;c\\d\ne", strings.Repeat("é", 80), strings.Repeat("灯塔", 60), "\xff\xfe", "\r\n\r", " x", strings.Repeat("a", 66) + "🗼🗼"} {
+	for _, text := range []string{"", "a", "a,b;c\\d\ne", strings.Repeat("é", 80), strings.Repeat("灯塔", 60), "\xff\xfe", "a\u0085b\u2028c\u2029d", "\r\n\r", " x", strings.Repeat("a", 66) + "🗼🗼"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -374,6 +383,9 @@ func FuzzLine(f *testing.F) {
 			t.Fatalf("%q cannot be read: %v", line, err)
 		}
 		want := strings.Map(func(r rune) rune {
+			if strings.ContainsRune("\u0085\u2028\u2029", r) {
+				return '\n'
+			}
 			if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
 				return -1
 			}
