@@ -55,12 +55,12 @@ var Schema = sync.OnceValues(func() ([]byte, error) {
 				"examples": []any{"episode", "movie"}, "anyOf": []object{
 					{"type": "string", "pattern": word(append(episodeKinds, filmKinds...)), "$comment": "episode, series, show, tv; ova, oad; real_action; movie, film"},
 					{"type": "string", "not": object{"pattern": readable}, "$comment": "Empty: an episode."},
-					{"type": []string{"null", "boolean", "object", "array"}, "$comment": "Passed over: an episode."},
+					{"$comment": "Passed over: an episode.", "anyOf": []object{{"type": "null"}, {"type": "boolean"}, {"type": "object"}, {"type": "array"}}},
 				}},
 			"season":  object{"description": "Needed, except for films; 0 for specials.", "examples": []any{2}},
 			"episode": object{"description": "Needed, except for films: the number inside the season.", "examples": []any{7}},
 			"user_name": object{"description": "Who watched, as an account names it. Without it nothing is marked.", "examples": []any{"mira"}, "anyOf": []object{
-				{"type": "string", "maxLength": maxUserName, "pattern": `^[^\x00]*$`}, {"type": []string{"number", "null"}},
+				{"type": "string", "maxLength": maxUserName, "pattern": `^[^\x00]*$`}, {"type": "number"}, {"type": "null"},
 			}},
 			"release_date": free("The air date of this episode or film. It helps most.", "2025-02-19"),
 			"ori_title":    free("The title in the original language. It helps.", "灯台守のうた"),

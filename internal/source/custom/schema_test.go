@@ -58,7 +58,7 @@ func agree(tb testing.TB, s *jsonschema.Schema, body []byte) bool {
 // keywords are the words of JSON Schema that the published one uses.
 var keywords = []string{"$schema", "$id", "$comment", "title", "description", "examples", "type", "required", "properties", "anyOf", "if", "else", "not", "pattern", "minimum", "maximum", "maxLength"}
 
-// strictly fails for a keyword that there is not: strict validators, such as Ajv, refuse a schema with one.
+// strictly fails for a keyword that there is not, and for a list of types: strict validators, such as Ajv, refuse a schema with one.
 func strictly(t *testing.T, schema any) {
 	t.Helper()
 	of, is := schema.(map[string]any)
@@ -70,6 +70,10 @@ func strictly(t *testing.T, schema any) {
 			t.Errorf("the schema has the keyword %q", name)
 		}
 		switch name {
+		case "type":
+			if _, one := value.(string); !one {
+				t.Errorf("the schema has the types %v", value)
+			}
 		case "properties":
 			for _, one := range value.(map[string]any) {
 				strictly(t, one)
