@@ -237,6 +237,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.Auth = auth.NewStore(d.db, box, d.policy)
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)
+	d.Settings.OnChange(func(_, _ settings.Settings) { d.Auth.Ended(context.Background()) }) // a way in may be closed
 	d.Settings.OnRefused(func(errs settings.Errors) {
 		d.log.Error("settings that another replica changed cannot be used here, and those from before hold: give all replicas the same file and environment", "error", errs)
 	})

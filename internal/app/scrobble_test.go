@@ -352,3 +352,40 @@ func TestTheKeyOfAPlayerIsOfOnePerson(t *testing.T) {
 		t.Errorf("marked are %v, in %d records", marked, n)
 	}
 }
+
+// What the key of somebody who was removed told is nobody else's: who is added later has another id, and their list gets nothing of it.
+func TestWhatTheKeyOfSomebodyRemovedTold(t *testing.T) {
+	t.Parallel()
+	s := startEmpty(t)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	mira := s.invited("mira")
+	var told scrobbleView
+	into(t, s.scrobble(mira.keyOf(), "stop", stopped(houseShow, 2, 1, 99)).body, &told)
+	if r := s.settled(told.ID); r.Status != "error" || r.AccountName != "" {
+		t.Fatalf("without an account the record is %+v", r)
+	}
+	s.api(http.MethodDelete, fmt.Sprintf("/api/people/%d", mira.id), "", http.StatusNoContent, nil)
+	alex := s.joins("alex", alexToken)
+	if alex.id <= mira.id {
+		t.Errorf("alex has the id %d after %d was removed", alex.id, mira.id)
+	}
+	var task struct {
+		ID int64 `json:"task_id"`
+	}
+	s.api(http.MethodPost, fmt.Sprintf("/api/records/%d/retry", told.ID), "", http.StatusAccepted, &task)
+	s.taskEnds(task.ID)
+	if r := s.settled(told.ID); r.Status != "error" || r.AccountName != "" {
+		t.Errorf("run again, the record is %+v", r)
+	}
+	if marked := s.marked(); len(marked) != 0 {
+		t.Errorf("marked are %v", marked)
+	}
+	if mine := list[recordView](s, "/api/records"); len(mine) != 1 {
+		t.Errorf("the owner has %+v", mine)
+	}
+	if sees := alex.want(http.MethodGet, "/api/records", "", http.StatusOK); strings.Contains(sees.body, houseShow) {
+		t.Errorf("alex sees %s", sees.body)
+	}
+}

@@ -66,7 +66,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener) error {
 	running.Go(func() { a.Records.Feed.Relay(background, a.db) })
 	running.Go(func() { a.compare(background) })
 	for _, part := range []interface{ Run(context.Context) }{
-		a.self, a.jobs, a.replay, a.device, a.watcher, a.covers, a.Notices, a.budget,
+		a.self, a.jobs, a.replay, a.device, a.watcher, a.covers, a.Notices, a.budget, a.Auth,
 	} {
 		running.Go(func() { part.Run(background) })
 	}

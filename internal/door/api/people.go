@@ -189,6 +189,7 @@ func (ps People) remove(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
+	ps.Store.Ended(ctx)
 	return ps.heed(ctx, p, auth.Person{})
 }
 

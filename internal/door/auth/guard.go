@@ -48,7 +48,8 @@ func (id Identity) scope() scope.Scope {
 	return scope.Of(id.Person)
 }
 
-// askEvery is how often it is asked who is calling while a request lasts.
+// askEvery is how often it is asked who is calling while a request lasts, besides whenever somebody may have lost what let them in: for what
+// the clock ends, and what the command line does.
 const askEvery = 20 * time.Second
 
 type identityKey struct{}
@@ -77,8 +78,8 @@ type Guard struct {
 // session cookie, for IdentityOf, and puts the scope of the caller into the context. A bad API key is answered 401, whatever else the request
 // carries; a request without a good session passes as nobody's, for RefuseAPI and ToLogin. An address
 // that asks too much without being known is answered 429. A session in use is prolonged, and its
-// cookie with it. A request that lasts, such as a stream, is asked again from time to time: its context
-// ends once its caller is not known any more. Webhooks, which carry keys of their own, and static files stay outside of it.
+// cookie with it. A request that lasts, such as a stream, is asked again when somebody may have lost what let them in, and from time
+// to time: its context ends once its caller is not known any more. Webhooks, which carry keys of their own, and static files stay outside of it.
 func (g *Guard) Authenticate(next http.Handler) http.Handler {
 	return g.AuthenticateOr(next, func(w http.ResponseWriter, r *http.Request, err error) {
 		g.complain(r, "check who is calling", err)
@@ -89,6 +90,7 @@ func (g *Guard) Authenticate(next http.Handler) http.Handler {
 // AuthenticateOr is Authenticate, but unable answers while nobody can tell who is calling.
 func (g *Guard) AuthenticateOr(next http.Handler, unable func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		changed := g.Store.ended.wait()
 		id, touch, err := g.identify(r)
 		stranger := isStranger(err)
 		switch {
@@ -99,7 +101,9 @@ func (g *Guard) AuthenticateOr(next http.Handler, unable func(w http.ResponseWri
 			}
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
-			go g.askAgain(ctx, cancel, r)
+			one := &served{}
+			go g.askAgain(ctx, cancel, changed, one, r)
+			ctx = context.WithValue(ctx, servedKey{}, one)
 			ctx = scope.In(context.WithValue(ctx, identityKey{}, id), id.scope())
 			next.ServeHTTP(w, r.WithContext(ctx))
 		case stranger && !g.Store.strangers.allow(g.Store.callerKey(r), time.Now()):
@@ -145,8 +149,9 @@ func isStranger(err error) bool {
 	return errors.Is(err, errNoSession) || errors.Is(err, keyUnknown) || errors.Is(err, hostNotLocal)
 }
 
-// askAgain ends a request that lasts once its caller is not known any more. While the database cannot tell, it goes on.
-func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, r *http.Request) {
+// askAgain ends a request that lasts once its caller is not known any more; changed is the bell since before it was last asked. While the
+// database cannot tell, it goes on.
+func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, changed <-chan struct{}, one *served, r *http.Request) {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for {
@@ -154,14 +159,19 @@ func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, r *http.Re
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			_, _, err := g.identify(r)
-			switch {
-			case isStranger(err):
-				end()
-				return
-			case err != nil:
-				g.complain(r, "check whether a caller is still known", err)
+		case <-changed:
+			changed = g.Store.ended.wait()
+			if one.ends.Load() {
+				continue
 			}
+		}
+		_, _, err := g.identify(r)
+		switch {
+		case isStranger(err):
+			end()
+			return
+		case err != nil:
+			g.complain(r, "check whether a caller is still known", err)
 		}
 	}
 }

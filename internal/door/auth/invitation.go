@@ -98,7 +98,7 @@ func (s *Store) Accept(ctx context.Context, token, password string, v Visitor) (
 	if who.hash, err = s.hasher.hash(ctx, password); err != nil {
 		return Opened{}, err
 	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := useUp(ctx, tx, who.id, token); err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (s *Store) ListKeys(ctx context.Context) ([]Key, error) {
 // DeleteKey removes the API key with the id, which ends its use at once. It returns ErrKeyNotFound, also for one that ListKeys does
 // not list.
 func (s *Store) DeleteKey(ctx context.Context, id int64) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM person_keys WHERE id = ? AND COALESCE(person_id, 0) = ?`, id, holder(ctx))
 		if err != nil {
 			return fmt.Errorf("delete API key %d: %w", id, err)

@@ -95,11 +95,8 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 		if existing != "" {
 			return ErrSetupDone
 		}
-		now := time.Now().UnixMilli()
-		_, err = tx.ExecContext(ctx, `INSERT INTO people (name, role, password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?)`,
-			name, RoleOwner, hash, now, now)
-		if err != nil {
-			return fmt.Errorf("create the owner: %w", err)
+		if _, err := insertPerson(ctx, tx, name, RoleOwner, hash); err != nil {
+			return err
 		}
 		return s.setups.ClearTx(ctx, tx)
 	})
@@ -116,7 +113,7 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		id, err := signingIn(ctx, tx, name)
 		if err != nil {
 			return err

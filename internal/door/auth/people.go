@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -177,11 +178,40 @@ func addPerson(ctx context.Context, tx *sql.Tx, name string, role Role) (id int6
 	if err := nameFree(ctx, tx, name, 0); err != nil {
 		return 0, err
 	}
+	return insertPerson(ctx, tx, name, role, "")
+}
+
+// lastRemoved is the fact that remembers the highest id of people who were removed. What is kept of them, such as a watch that their player
+// told, names them by it, so nobody else may ever get it.
+const lastRemoved = "last_removed_person"
+
+// insertPerson adds somebody with an id that nobody had.
+func insertPerson(ctx context.Context, tx *sql.Tx, name string, role Role, hash string) (id int64, err error) {
+	removed, err := removedUpTo(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	var highest int64
+	if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM people`).Scan(&highest); err != nil {
+		return 0, fmt.Errorf("look for the highest id of a person: %w", err)
+	}
+	id = max(highest, removed) + 1
 	now := time.Now().UnixMilli()
-	err = tx.QueryRowContext(ctx, `INSERT INTO people (name, role, password_hash, created_at, updated_at) VALUES (?, ?, '', ?, ?) RETURNING id`,
-		name, role, now, now).Scan(&id)
+	_, err = tx.ExecContext(ctx, `INSERT INTO people (id, name, role, password_hash, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)`, id, name, role, hash, now, now)
 	if err != nil {
 		return 0, fmt.Errorf("add a person: %w", err)
+	}
+	return id, nil
+}
+
+// removedUpTo is the highest id of people who were removed; 0 for none.
+func removedUpTo(ctx context.Context, tx *sql.Tx) (id int64, err error) {
+	text, err := db.Fact(ctx, tx, lastRemoved)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	if id, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return 0, fmt.Errorf("read the fact %s: %w", lastRemoved, err)
 	}
 	return id, nil
 }
@@ -197,7 +227,7 @@ type PersonChange struct {
 // ErrMediaUserTaken, or ErrOwnerStays for another role of the owner.
 func (s *Store) ChangePerson(ctx context.Context, id int64, c PersonChange) (Person, error) {
 	var changed Person
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		now, err := personOf(ctx, tx, id)
 		if err != nil {
 			return err
@@ -241,7 +271,7 @@ func (s *Store) ChangePerson(ctx context.Context, id int64, c PersonChange) (Per
 }
 
 // RemovePersonTx removes a person with all ways to sign in, API keys, accounts, mappings and blocked keywords, within a tx that
-// changes these: the id may be given again. It returns ErrPersonNotFound, or ErrOwnerStays.
+// changes these; call Ended after it. The id is never given again. It returns ErrPersonNotFound, or ErrOwnerStays.
 func (s *Store) RemovePersonTx(ctx context.Context, tx *sql.Tx, id int64) error {
 	p, err := personOf(ctx, tx, id)
 	if err != nil {
@@ -252,6 +282,13 @@ func (s *Store) RemovePersonTx(ctx context.Context, tx *sql.Tx, id int64) error 
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM people WHERE id = ?`, id); err != nil {
 		return fmt.Errorf("remove person %d: %w", id, err)
+	}
+	removed, err := removedUpTo(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if err := db.SetFact(ctx, tx, lastRemoved, strconv.FormatInt(max(removed, id), 10)); err != nil {
+		return err
 	}
 	return s.enrolments.DropTx(ctx, tx, enrolled(id))
 }

@@ -135,5 +135,5 @@ func (s *Store) Unvouch(ctx context.Context, by Vouched) error {
 	if err != nil || id == 0 || role == RoleOwner {
 		return err
 	}
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return endVouchedSessions(ctx, tx, id) })
+	return s.end(ctx, func(ctx context.Context, tx *sql.Tx) error { return endVouchedSessions(ctx, tx, id) })
 }

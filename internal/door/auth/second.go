@@ -208,7 +208,7 @@ func (s *Store) ConfirmTwoFactor(ctx context.Context, person int64, code, keep s
 	}
 	sealed := s.box.Seal(string(e.Secret), factorPlace(e.Person))
 	recovery = newRecoveryCodes()
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `INSERT INTO second_factors (person_id, secret, last_step, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (person_id) DO NOTHING`,
 			e.Person, sealed, step, time.Now().UnixMilli())
 		if err != nil {

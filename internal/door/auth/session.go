@@ -109,7 +109,7 @@ func (s *Store) Enter(ctx context.Context, via string, v Visitor) (Opened, error
 func (s *Store) openSession(ctx context.Context, who credentials, via string, p proof, doors []string, v Visitor) (Opened, error) {
 	token, now := newToken(), time.Now()
 	expires := now.Add(s.policy().SessionLife)
-	err := s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE expires_at <= ? OR token_hash = ?`, now.UnixMilli(), digest(v.Session)); err != nil {
 			return fmt.Errorf("remove ended sessions: %w", err)
 		}
@@ -153,7 +153,7 @@ func (s *Store) ChangePassword(ctx context.Context, name, before, after string, 
 	if err != nil {
 		return Opened{}, err
 	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error { return setHash(ctx, tx, who.id, hash) })
+	err = s.end(ctx, func(ctx context.Context, tx *sql.Tx) error { return setHash(ctx, tx, who.id, hash) })
 	if err != nil {
 		return Opened{}, err
 	}
@@ -233,7 +233,7 @@ func remoteText(remote netip.Addr) string {
 
 // Logout ends the session of the token; a token that opens none is no error.
 func (s *Store) Logout(ctx context.Context, token string) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE token_hash = ?`, digest(token)); err != nil {
 			return fmt.Errorf("end the session: %w", err)
 		}

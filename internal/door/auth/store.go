@@ -51,6 +51,7 @@ type Store struct {
 	setups     *tickets.Kind[setupLink] // by their tokens
 	setupToken string                   // of this process
 	enrolments *tickets.Kind[enrolling]
+	ended      bell // for requests that last
 }
 
 // NewStore is the store over d under the policy that the function tells. box seals the secret of the

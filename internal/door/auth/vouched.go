@@ -191,7 +191,7 @@ func signInsOf(ctx context.Context, from db.Querier, people []Person) (map[int64
 // RemoveSignIn takes a way in by another service from a person, and ends the sessions that other services opened. The person gets it back
 // by an invitation alone. It returns ErrPersonNotFound or ErrSignInNotFound.
 func (s *Store) RemoveSignIn(ctx context.Context, person, id int64) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.end(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := personOf(ctx, tx, person); err != nil {
 			return err
 		}

@@ -233,7 +233,7 @@ func TestAPersonKeepsSoMany(t *testing.T) {
 	p.create(t.Context(), one)
 }
 
-// Who is removed takes their rules along, and the id may be given again.
+// Who is removed takes their rules along.
 func TestTheRulesOfWhoIsRemoved(t *testing.T) {
 	p := newPeople(t)
 	p.create(p.as(p.alex), mapping.Mapping{Title: "a", SubjectID: 10})
