@@ -389,3 +389,49 @@ func TestWhatTheKeyOfSomebodyRemovedTold(t *testing.T) {
 		t.Errorf("alex sees %s", sees.body)
 	}
 }
+
+// What a player told with the key of somebody without an account is theirs: nobody is asked who the user is, and nobody's word makes it
+// somebody else's. It is marked once they have an account.
+func TestWhatAPlayerToldBeforeThereIsAnAccount(t *testing.T) {
+	t.Parallel()
+	s := startEmpty(t)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	alex, mira := s.joins("alex", alexToken), s.invited("mira")
+	var told scrobbleView
+	into(t, s.scrobble(mira.keyOf(), "stop", stopped(houseShow, 2, 1, 99)).body, &told)
+	failed := func(when string) {
+		t.Helper()
+		if r := s.settled(told.ID); r.Status != "error" || r.AccountName != "" || r.ErrorKind != "no_account" {
+			t.Fatalf("%s the record is %+v", when, r)
+		}
+	}
+	failed("without an account")
+	if unknown := s.api(http.MethodGet, "/api/unknown-users", "", http.StatusOK, nil); strings.Contains(unknown.body, "mira") {
+		t.Errorf("mira is an unknown user: %s", unknown.body)
+	}
+	owner := member{s: s}
+	owner.cookie, _ = s.enters("/api/login", `{"name":"bench","password":%q}`, password)
+	for _, page := range []string{"/people", "/inbox", fmt.Sprintf("/records/%d", told.ID)} {
+		if got := owner.want(http.MethodGet, page, "", http.StatusOK); strings.Contains(got.body, "/api/ignored-users") || strings.Contains(got.body, "/people/assign?") {
+			t.Errorf("%s asks who mira is", page)
+		}
+	}
+	s.api(http.MethodPost, "/api/ignored-users", `{"name":"mira"}`, http.StatusNoContent, nil)
+	failed("after somebody ignored a user of that name")
+	s.api(http.MethodDelete, "/api/ignored-users?name=mira", "", http.StatusNoContent, nil)
+	mira.connectsAccount("mira", miraToken)
+	if r := s.until(told.ID, func(r recordView) bool { return r.Status == "success" }); r.AccountName != "mira" {
+		t.Errorf("with an account the record is %+v", r)
+	}
+	if marked := s.marked(); len(marked) != 1 || !marked["mira/90000201"] {
+		t.Errorf("marked are %v", marked)
+	}
+	if sees := list[recordView](s, "/api/records?user=mira"); len(sees) != 1 {
+		t.Errorf("the owner has %+v", sees)
+	}
+	if sees := alex.want(http.MethodGet, "/api/records", "", http.StatusOK); strings.Contains(sees.body, houseShow) {
+		t.Errorf("alex sees %s", sees.body)
+	}
+}

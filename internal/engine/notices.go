@@ -84,7 +84,7 @@ func news(kind notify.Kind, event watch.Event, o record.Outcome) notify.Notice {
 	}
 	switch kind {
 	case notify.NoAccount:
-		n.About = event.UserName
+		n.About = aboutUser(event)
 	case notify.NotMatched, notify.ReviewWaiting:
 		n.About = aboutShow(event)
 	}
@@ -106,10 +106,18 @@ func news(kind notify.Kind, event watch.Event, o record.Outcome) notify.Notice {
 	return n
 }
 
+// aboutUser is the matter of a watch without an account: the user, or the person by whose API key it came, who may be called as a user is.
+func aboutUser(event watch.Event) string {
+	if event.PersonID != nil {
+		return "key of person " + strconv.FormatInt(*event.PersonID, 10)
+	}
+	return event.UserName
+}
+
 // settledBy are the matters of an event that its outcome settles: all but the one that it is news of, as far as it
 // shows that they are over.
 func settledBy(event watch.Event, o record.Outcome, news notify.Kind) []notify.Notice {
-	about := map[notify.Kind]string{notify.NoAccount: event.UserName}
+	about := map[notify.Kind]string{notify.NoAccount: aboutUser(event)}
 	if o.Status != record.Queued && o.Status != record.Received && o.ErrorKind != record.NoAccount && o.ErrorKind != record.UserNameMissing && o.ErrorKind != record.Internal {
 		show, episode := aboutShow(event), aboutEpisode(event)
 		about[notify.NotMatched], about[notify.ReviewWaiting] = show, show

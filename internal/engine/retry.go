@@ -106,6 +106,18 @@ func (e *Engine) RetryFailed(ctx context.Context, f record.Filter) (*task.Task, 
 	return t, err
 }
 
+// RetryTold runs again, as a task, what players told with the API keys of a person who had no account.
+func (e *Engine) RetryTold(ctx context.Context, person int64) error {
+	ids, err := e.Records.ToldWithoutAccount(ctx, person)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	_, err = e.Tasks.Start(ctx, task.Spec{Kind: RetryFailedKind, Alone: RetryFailedKind + " told by " + strconv.FormatInt(person, 10)}, func(ctx context.Context, t *task.Task) error {
+		return e.retryAll(ctx, t, ids, func(tally Tally) any { return tally })
+	})
+	return err
+}
+
 // retryAll runs failed records again for a task, in their order, and keeps the result that their tally makes.
 func (e *Engine) retryAll(ctx context.Context, t *task.Task, ids []int64, result func(Tally) any) error {
 	var tally Tally

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"watchmark/internal/catalog/account"
@@ -13,9 +14,13 @@ import (
 	"watchmark/internal/watch"
 )
 
+// byName is the SQL condition of a record whose user says whose it is. What a player told with an API key is of that key's person, whatever
+// accounts name.
+const byName = `records.source <> 'scrobble'`
+
 // stillUnrouted is the SQL condition of a failed record whose user no enabled account names to this day: who was added to one since
 // is no user without an account, and what failed of theirs only wants to be run again.
-var stillUnrouted = `(records.error_kind = 'no_account' AND NOT ` + account.AnyEnabledFor("records.user_name") + `)`
+var stillUnrouted = `(records.error_kind = 'no_account' AND ` + byName + ` AND NOT ` + account.AnyEnabledFor("records.user_name") + `)`
 
 // Unrouted is a media-server user whose records failed because no account names them, which none does now either.
 type Unrouted struct {
@@ -139,7 +144,15 @@ func (s *Store) UnroutedOf(ctx context.Context, user string, most int) (o Unrout
 func (s *Store) UnroutedIDs(ctx context.Context, user string) ([]int64, error) {
 	within, args := account.Within(ctx, "account_id")
 	return db.Values[int64](ctx, s.db.Read(), "list the records of a user without an account",
-		`SELECT id FROM records WHERE user_name = ? AND error_kind = 'no_account' AND status = 'error' AND `+within+` ORDER BY id`, append([]any{user}, args...)...)
+		`SELECT id FROM records WHERE user_name = ? AND error_kind = 'no_account' AND status = 'error' AND `+byName+` AND `+within+` ORDER BY id`, append([]any{user}, args...)...)
+}
+
+// ToldWithoutAccount are the records of what players told with API keys of a person that failed for want of an account, the oldest first.
+func (s *Store) ToldWithoutAccount(ctx context.Context, person int64) ([]int64, error) {
+	within, args := account.Within(ctx, "account_id")
+	return db.Values[int64](ctx, s.db.Read(), "list what players told of a person without an account",
+		`SELECT id FROM records WHERE error_kind = 'no_account' AND status = 'error' AND NOT `+byName+` AND CAST(json_extract(event, '$.person_id') AS TEXT) = ? AND `+within+` ORDER BY id`,
+		append([]any{strconv.FormatInt(person, 10)}, args...)...)
 }
 
 // UserOfTask is the user whose records a task ran for an account; empty when it has none.
@@ -174,7 +187,7 @@ func HeedUserTx(ctx context.Context, tx *sql.Tx, user string, message reason.Rea
 }
 
 func moveUnrouted(ctx context.Context, tx *sql.Tx, user string, from Status, fromKind ErrorKind, to Status, kind ErrorKind, message reason.Reason) error {
-	_, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE user_name = ? AND status = ? AND error_kind = ?`,
+	_, err := tx.ExecContext(ctx, `UPDATE records SET status = ?, error_kind = ?, message = ?, updated_at = ? WHERE user_name = ? AND status = ? AND error_kind = ? AND `+byName,
 		to, kind, message, time.Now().UnixMilli(), user, from, fromKind)
 	if err != nil {
 		return fmt.Errorf("move the records of a user: %w", err)

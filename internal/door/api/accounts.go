@@ -132,7 +132,7 @@ func (as Accounts) register(s *server) {
 	})
 	register(s, huma.Operation{
 		Method: http.MethodPost, Path: "/api/accounts", OperationID: "create-account", Tags: []string{tag},
-		Summary: "Add an account", Description: "Bangumi is asked whose token it is; what is wrong with it is told in problem. While Bangumi does not answer, the token is kept unchecked. A person adds an account of their own: its token is checked first, and nothing is kept unless Bangumi says that it is theirs; its media-server users are among those that the owner gave to the person, all of them when left out. What these watched while nobody had an account for them is marked then, as a task that can be undone.",
+		Summary: "Add an account", Description: "Bangumi is asked whose token it is; what is wrong with it is told in problem. While Bangumi does not answer, the token is kept unchecked. A person adds an account of their own: its token is checked first, and nothing is kept unless Bangumi says that it is theirs; its media-server users are among those that the owner gave to the person, all of them when left out. What these watched while nobody had an account for them, and what the person's players told before, is marked then, as a task that can be undone.",
 		DefaultStatus: http.StatusCreated, Errors: []int{http.StatusConflict},
 	}, as.createAccount)
 	register(s, huma.Operation{
@@ -222,8 +222,11 @@ func (as Accounts) createAccount(ctx context.Context, in *JSON[accountInput]) (*
 	return as.usable(ctx, made, err)
 }
 
-// markBefore has marked for a new account what the owner said that its person had watched before.
+// markBefore has marked for a new account of a person what the owner said that the person had watched before, and what their players told.
 func (as Accounts) markBefore(ctx context.Context, a account.Account) {
+	if err := as.Engine.RetryTold(ctx, a.PersonID); err != nil { // the owner sees that these records failed
+		as.Log.WarnContext(ctx, "cannot mark what players told before the account was there", "account_id", a.ID, "error", err)
+	}
 	for _, name := range a.MediaUserNames {
 		waiting, err := as.Engine.Records.UnroutedIDs(ctx, name)
 		if err == nil && len(waiting) > 0 {

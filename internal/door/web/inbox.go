@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/notify"
+	"watchmark/internal/watch"
 )
 
 // Inbox are the pages of the notices.
@@ -97,7 +98,7 @@ func (g Inbox) withUnrouted(r *request, views ...noticeView) ([]noticeView, erro
 	}
 	var users []string
 	about := func(v noticeView) bool {
-		return v.Kind == notify.NoAccount && v.User != "" && v.OverAt.IsZero() && !v.Replaced
+		return v.Kind == notify.NoAccount && v.User != "" && v.Facts["source"] != string(watch.Scrobble) && v.OverAt.IsZero() && !v.Replaced
 	}
 	for _, v := range views {
 		if about(v) {

@@ -12,6 +12,7 @@ import (
 	"watchmark/internal/record"
 	"watchmark/internal/record/webhooklog"
 	"watchmark/internal/source"
+	"watchmark/internal/watch"
 )
 
 type recordPage struct {
@@ -109,7 +110,7 @@ func (g Records) record(r *request) (content, error) {
 	if page.Corrected, err = g.Questions.IsCorrected(r.Context(), id); err != nil {
 		return content{}, err
 	}
-	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed {
+	if rec.ErrorKind == record.NoAccount && rec.Status == record.Failed && rec.Source != watch.Scrobble {
 		offered, err := offersFor(r.Context(), g.Accounts, g.WhoAre, []string{rec.UserName})
 		if err != nil {
 			return content{}, err
