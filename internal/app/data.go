@@ -34,6 +34,7 @@ import (
 	"watchmark/internal/platform/settings"
 	"watchmark/internal/platform/task"
 	"watchmark/internal/record"
+	"watchmark/internal/tell/notify"
 	"watchmark/internal/upkeep/backup"
 	"watchmark/internal/upkeep/movedb"
 )
@@ -235,6 +236,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.Series = seriesid.NewStore(d.db)
 	d.Questions = review.NewStore(d.db, d.Mappings)
 	d.Auth = auth.NewStore(d.db, box, d.policy)
+	d.Auth.EndDevices = notify.EndBrowsersTx
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)
 	d.Settings.OnChange(func(_, _ settings.Settings) { d.Auth.Ended(context.Background()) }) // a way in may be closed

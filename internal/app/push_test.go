@@ -352,6 +352,40 @@ func TestSigningOutEndsTheBrowser(t *testing.T) {
 	has(mira, id, http.StatusOK)
 }
 
+// A password that is lost is set on the machine, or by an invitation: whoever had it before has no device left that is told, or that answers.
+func TestANewPasswordEndsTheBrowsers(t *testing.T) {
+	t.Parallel()
+	s := startEmpty(t, trustsPush(t)...)
+	if err := s.app.SetUp(t.Context(), "bench", password); err != nil {
+		t.Fatal(err)
+	}
+	push := channeltest.NewPush(t)
+	mira, alex := s.joins("mira", miraToken), s.joins("alex", alexToken)
+	hers, _, id := mira.browser(push)
+	_, _, his := alex.browser(push)
+	_, owners := s.ownBrowser(push)
+	record := s.custom(strings.Replace(teahouse(1), "Mira", "mira", 1))
+	s.become([]int64{record}, "review")
+	token := readPush(t, hers, 1).Actions[0].Token
+
+	var invited struct{ URL string }
+	s.api(http.MethodPost, fmt.Sprintf("/api/people/%d/invitation", mira.id), "", http.StatusOK, &invited)
+	_, invitation, _ := strings.Cut(invited.URL, "token=")
+	mira.cookie, _ = s.enters("/api/invitation", `{"token":%q,"password":"another long password"}`, invitation)
+	mira.want(http.MethodGet, fmt.Sprintf("/api/notification/browsers/%d", id), "", http.StatusNotFound)
+	s.tap(token, http.StatusNotFound)
+	alex.want(http.MethodGet, fmt.Sprintf("/api/notification/browsers/%d", his), "", http.StatusOK)
+
+	if err := s.app.Auth.SetPassword(t.Context(), "bench", "another long password"); err != nil {
+		t.Fatal(err)
+	}
+	s.api(http.MethodGet, fmt.Sprintf("/api/notification/browsers/%d", owners), "", http.StatusNotFound, nil)
+	alex.want(http.MethodGet, fmt.Sprintf("/api/notification/browsers/%d", his), "", http.StatusOK)
+	if r := s.settled(record); r.Status != "review" || len(hers.Got()) != 1 {
+		t.Errorf("the record is %s, and the device got %d messages", r.Status, len(hers.Got()))
+	}
+}
+
 // Where people reach the internet alone, a push service at home is refused like any other address there.
 func TestAPersonsBrowserIsNotAtHome(t *testing.T) {
 	t.Parallel()

@@ -134,8 +134,8 @@ func (s *server) logout(ctx context.Context, in *struct {
 	Token string `cookie:"watchmark_session" hidden:"true"`
 	Body  *logoutInput
 }) (*signedOut, error) {
-	if in.Body != nil && in.Body.Endpoint != "" && s.endBrowsers != nil {
-		if err := s.endBrowsers(ctx, in.Body.Endpoint); err != nil {
+	if in.Body != nil && in.Body.Endpoint != "" && s.endBrowser != nil {
+		if err := s.endBrowser(ctx, in.Body.Endpoint); err != nil {
 			return nil, err
 		}
 	}
@@ -166,11 +166,6 @@ func (s *server) changePassword(ctx context.Context, in *struct {
 		return nil, fieldProblem("body.old", wrongOldPassword)
 	case errors.As(err, &field):
 		return nil, fieldProblem("body.new", field.What)
-	}
-	if err == nil && s.endBrowsers != nil {
-		if err := s.endBrowsers(ctx, ""); err != nil { // the password is changed all the same
-			s.Log.ErrorContext(ctx, "cannot end the notifications of browsers after a change of the password", "error", err)
-		}
 	}
 	return s.signedIn(ctx, opened, err)
 }

@@ -88,7 +88,7 @@ func (p Push) register(s *server) {
 	}, func(ctx context.Context, in *JSON[tapInput]) (*JSON[review.Tapped], error) {
 		return answer(p.Taps.Take(ctx, in.Body.Token))
 	})
-	s.endBrowsers = p.Notices.EndBrowsers
+	s.endBrowser = p.Notices.EndBrowser
 }
 
 // browserName is what a browser is called by its User-Agent: "Chrome · Android". Versions of others have the words of those before them.

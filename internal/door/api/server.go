@@ -52,8 +52,8 @@ type server struct {
 	Config
 	resources []Resource
 	mux       admitting
-	// endBrowsers ends the notifications of who asks in the browser with a subscription, or in all for an empty one; nil for nothing.
-	endBrowsers func(ctx context.Context, endpoint string) error
+	// endBrowser ends the notifications of who asks in the browser with a subscription; nil for nothing.
+	endBrowser func(ctx context.Context, endpoint string) error
 	// operations are the ids of the operations by their patterns, and owned finds what ids in paths name.
 	operations map[string]string
 	owned      map[access.Thing]func(ctx context.Context, id int64) error

@@ -77,7 +77,7 @@ func (s *Store) invited(ctx context.Context, token string) (who credentials, err
 	return who, nil
 }
 
-// Accept sets the password of the person whom the token invites, uses the invitation up, ends the sessions of the person and, where no
+// Accept sets the password of the person whom the token invites, uses the invitation up, ends the sessions and devices of the person and, where no
 // second factor asks for more, opens a session. It returns ErrBadInvitation, a *LockedError after too many wrong tokens of the
 // address, a *reason.FieldError for the password, or ErrCodeNeeded: the password is set then, and the person signs in.
 func (s *Store) Accept(ctx context.Context, token, password string, v Visitor) (Opened, error) {
@@ -102,7 +102,7 @@ func (s *Store) Accept(ctx context.Context, token, password string, v Visitor) (
 		if err := useUp(ctx, tx, who.id, token); err != nil {
 			return err
 		}
-		return setHash(ctx, tx, who.id, who.hash)
+		return s.setHash(ctx, tx, who.id, who.hash)
 	})
 	if err != nil {
 		return Opened{}, err

@@ -102,7 +102,7 @@ func (s *Store) Setup(ctx context.Context, token, name, password string, remote 
 	})
 }
 
-// SetPassword gives a person a new password, ends the person's sessions and forgets all failed attempts. It returns a
+// SetPassword gives a person a new password, ends the person's sessions and devices, and forgets all failed attempts. It returns a
 // *reason.FieldError for the password, or ErrUnknownAdmin when nobody has the name; the text then tells
 // the owner's name, so it is for the owner of the machine only.
 func (s *Store) SetPassword(ctx context.Context, name, password string) error {
@@ -118,20 +118,27 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 		if err != nil {
 			return err
 		}
-		if err := setHash(ctx, tx, id, hash); err != nil {
+		if err := s.setHash(ctx, tx, id, hash); err != nil {
 			return err
 		}
 		return forgiveAll(ctx, tx)
 	})
 }
 
-// setHash gives a person a new password within tx, and ends the person's sessions.
-func setHash(ctx context.Context, tx *sql.Tx, person int64, hash string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE people SET password_hash = ?, updated_at = ? WHERE id = ?`, hash, time.Now().UnixMilli(), person)
+// setHash gives a person a new password within tx, and ends the person's sessions and devices.
+func (s *Store) setHash(ctx context.Context, tx *sql.Tx, person int64, hash string) error {
+	var role Role
+	err := tx.QueryRowContext(ctx, `UPDATE people SET password_hash = ?, updated_at = ? WHERE id = ? RETURNING role`, hash, time.Now().UnixMilli(), person).Scan(&role)
 	if err != nil {
 		return fmt.Errorf("store the new password: %w", err)
 	}
-	return endSessions(ctx, tx, person)
+	if err := endSessions(ctx, tx, person); err != nil || s.EndDevices == nil {
+		return err
+	}
+	if role == RoleOwner {
+		person = 0
+	}
+	return s.EndDevices(ctx, tx, person)
 }
 
 // signingIn is the person of that name who may sign in, or ErrUnknownAdmin with what to do.

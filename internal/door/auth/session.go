@@ -139,7 +139,7 @@ func (s *Store) openSession(ctx context.Context, who credentials, via string, p 
 	return Opened{Name: who.name, Token: token, Expires: expires}, nil
 }
 
-// ChangePassword checks the old password, sets the new one, ends all sessions of the person and opens another. It
+// ChangePassword checks the old password, sets the new one, ends all sessions and devices of the person and opens another session. It
 // returns what checking a password returns, or a *reason.FieldError for the new one.
 func (s *Store) ChangePassword(ctx context.Context, name, before, after string, v Visitor) (Opened, error) {
 	who, err := s.reassure(ctx, name, before, v)
@@ -153,7 +153,7 @@ func (s *Store) ChangePassword(ctx context.Context, name, before, after string, 
 	if err != nil {
 		return Opened{}, err
 	}
-	err = s.end(ctx, func(ctx context.Context, tx *sql.Tx) error { return setHash(ctx, tx, who.id, hash) })
+	err = s.end(ctx, func(ctx context.Context, tx *sql.Tx) error { return s.setHash(ctx, tx, who.id, hash) })
 	if err != nil {
 		return Opened{}, err
 	}

@@ -12,8 +12,10 @@
 package auth
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"time"
@@ -52,6 +54,10 @@ type Store struct {
 	setupToken string                   // of this process
 	enrolments *tickets.Kind[enrolling]
 	ended      bell // for requests that last
+
+	// EndDevices ends within tx what reaches the devices of a person, 0 for the owner, past any session. It is called
+	// for each new password; nil does nothing.
+	EndDevices func(ctx context.Context, tx *sql.Tx, person int64) error
 }
 
 // NewStore is the store over d under the policy that the function tells. box seals the secret of the

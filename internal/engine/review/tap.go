@@ -85,7 +85,7 @@ func (t *Taps) Actions(ctx context.Context, c notify.Channel, e notify.Entry, m 
 	if e.Person != c.Person || e.RecordID == 0 {
 		return nil
 	}
-	offered, err := t.offer(inScopeOf(ctx, c.Person), e, m)
+	offered, err := t.offer(scope.InOf(ctx, c.Person), e, m)
 	if err != nil {
 		t.Decisions.Engine.Log.WarnContext(ctx, "a notification gets no buttons", "notice", e.ID, "error", err)
 		return nil
@@ -101,14 +101,6 @@ func (t *Taps) Actions(ctx context.Context, c notify.Channel, e notify.Entry, m 
 		actions = append(actions, channel.Action{Label: tapLabels[tap.Do].In(m.Language), Token: token})
 	}
 	return actions
-}
-
-// inScopeOf is ctx in the scope of a person, or of the owner.
-func inScopeOf(ctx context.Context, person int64) context.Context {
-	if person == 0 {
-		return scope.In(ctx, scope.Everything())
-	}
-	return scope.In(ctx, scope.Of(person))
 }
 
 // offer are the answers that there are to an entry, of which a message tells.
@@ -208,7 +200,7 @@ func (t *Taps) Take(ctx context.Context, token string) (Tapped, error) {
 	if !found {
 		return Tapped{}, ErrTapOver
 	}
-	ctx = inScopeOf(ctx, tap.Person)
+	ctx = scope.InOf(ctx, tap.Person)
 	c, err := t.Channel(ctx, tap.Channel)
 	switch {
 	case errors.Is(err, notify.ErrNotFound), err == nil && c.CreatedAt.UnixMilli() != tap.Since:

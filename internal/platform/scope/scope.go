@@ -30,6 +30,14 @@ type key struct{}
 // In is ctx with a scope.
 func In(ctx context.Context, s Scope) context.Context { return context.WithValue(ctx, key{}, s) }
 
+// InOf is ctx in the scope of a person, or for 0 of the owner.
+func InOf(ctx context.Context, person int64) context.Context {
+	if person == 0 {
+		return In(ctx, Everything())
+	}
+	return In(ctx, Of(person))
+}
+
 // From is the scope of ctx.
 func From(ctx context.Context) Scope {
 	if s, is := ctx.Value(key{}).(Scope); is {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"watchmark/internal/platform/changes"
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/reason"
 	"watchmark/internal/platform/scope"
@@ -35,16 +36,16 @@ func (n *Notifier) Subscribe(ctx context.Context, name string, b channel.Browser
 	return n.CreateChannel(ctx, Channel{Type: channel.TypeBrowser, Name: name, Enabled: true, Config: secret.Text(b.Plain())})
 }
 
-// EndBrowsers removes the browsers of who asks that have an address of a push service, or all for an empty one: what was signed in there is
-// not to be told any more.
-func (n *Notifier) EndBrowsers(ctx context.Context, endpoint string) error {
+// EndBrowser removes the browser of who asks that has an address of a push service, if there is one: who was signed in there is not to be told
+// any more.
+func (n *Notifier) EndBrowser(ctx context.Context, endpoint string) error {
 	own, whose := scope.Owned(ctx, "person_id")
 	all, err := n.browsers(ctx, `type = ? AND `+own, append([]any{channel.TypeBrowser}, whose...)...)
 	if err != nil {
 		return err
 	}
 	for _, c := range all {
-		if endpoint != "" && !isAt(c, endpoint) {
+		if !isAt(c, endpoint) {
 			continue
 		}
 		if err := n.remove(ctx, c); err != nil {
@@ -52,6 +53,27 @@ func (n *Notifier) EndBrowsers(ctx context.Context, endpoint string) error {
 		}
 	}
 	return nil
+}
+
+// EndBrowsersTx removes all browsers of a person, 0 for the owner, within tx. A Notifier that does not know of it yet sends them nothing
+// either.
+func EndBrowsersTx(ctx context.Context, tx *sql.Tx, person int64) error {
+	ctx = scope.InOf(ctx, person)
+	own, whose := scope.Owned(ctx, "person_id")
+	ids, err := db.All(ctx, tx, "remove the browsers of a person", func(row db.Row) (id int64, err error) {
+		err = row.Scan(&id)
+		return id, err
+	},
+		`DELETE FROM notification_channels WHERE type = ? AND `+own+` RETURNING id`, append([]any{channel.TypeBrowser}, whose...)...)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	for _, id := range ids {
+		if err := forgetChannel(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return changes.Raise(ctx, tx, changed)
 }
 
 // isAt reports whether a browser has an address of a push service.
@@ -77,11 +99,7 @@ func (n *Notifier) removeGone(ctx context.Context, c Channel, problem reason.Rea
 
 // remove is DeleteChannel for a channel of anybody, as it stands: one that was changed meanwhile stays.
 func (n *Notifier) remove(ctx context.Context, c Channel) error {
-	of := scope.In(ctx, scope.Everything())
-	if c.Person != 0 {
-		of = scope.In(ctx, scope.Of(c.Person))
-	}
-	return n.change(of, func(ctx context.Context, tx *sql.Tx) error {
+	return n.change(scope.InOf(ctx, c.Person), func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `DELETE FROM notification_channels WHERE id = ? AND version = ?`, c.ID, c.version)
 		if err != nil {
 			return fmt.Errorf("remove notification channel %d: %w", c.ID, err)
