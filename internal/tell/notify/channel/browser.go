@@ -101,6 +101,8 @@ func (b Browser) Check() (Config, []*reason.FieldError) {
 		wrong.add("endpoint", addressTooLong.With(maxEndpoint))
 	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "":
 		wrong.add("endpoint", badEndpoint.With())
+	default:
+		checkPlace("endpoint", u, &wrong)
 	}
 	if _, err := b.receiver(); err != nil {
 		if webpush.IsAuthWrong(err) {

@@ -144,11 +144,13 @@ func TestWhatNoBrowserTells(t *testing.T) {
 		change func(*channel.Browser)
 		wrong  string
 	}{
-		"as it is":   {func(*channel.Browser) {}, ""},
-		"http":       {func(b *channel.Browser) { b.Endpoint = "http://push.example.org/x" }, "endpoint"},
-		"no host":    {func(b *channel.Browser) { b.Endpoint = "https:///x" }, "endpoint"},
-		"a password": {func(b *channel.Browser) { b.Endpoint = "https://a:b@push.example.org/x" }, "endpoint"},
-		"a file":     {func(b *channel.Browser) { b.Endpoint = "file:///etc/passwd" }, "endpoint"},
+		"as it is":     {func(*channel.Browser) {}, ""},
+		"http":         {func(b *channel.Browser) { b.Endpoint = "http://push.example.org/x" }, "endpoint"},
+		"no host":      {func(b *channel.Browser) { b.Endpoint = "https:///x" }, "endpoint"},
+		"a password":   {func(b *channel.Browser) { b.Endpoint = "https://a:b@push.example.org/x" }, "endpoint"},
+		"a file":       {func(b *channel.Browser) { b.Endpoint = "file:///etc/passwd" }, "endpoint"},
+		"a wrong port": {func(b *channel.Browser) { b.Endpoint = "https://push.example.org:99999/x" }, "endpoint"},
+		"metadata":     {func(b *channel.Browser) { b.Endpoint = "https://169.254.169.254/x" }, "endpoint"},
 		"too long": {func(b *channel.Browser) {
 			b.Endpoint = "https://push.example.org/" + secret.Text(strings.Repeat("x", 2100))
 		}, "endpoint"},

@@ -137,7 +137,9 @@ func (c Matrix) request(m Message) httpx.Request {
 	req := bearer(post(c.server()+"/_matrix/client/v3/rooms/"+url.PathEscape(c.Room)+"/send/m.room.message/"+url.PathEscape(m.ID), map[string]any{
 		"msgtype": "m.text", // telephones are silent for m.notice
 		"body":    title + "\n" + text + "\n" + signature(m, Text),
-		"format":  "org.matrix.custom.html", "formatted_body": "<strong>" + inHTML(title) + "</strong><br>" + inHTML(text) + "<br>" + end,
+		// Who is mentioned: nobody. Without it clients look for names, and @room, in the text.
+		"m.mentions": map[string]any{},
+		"format":     "org.matrix.custom.html", "formatted_body": "<strong>" + inHTML(title) + "</strong><br>" + inHTML(text) + "<br>" + end,
 	}), c.Token)
 	req.Method = http.MethodPut
 	return req

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"reflect"
 	"strings"
@@ -59,7 +58,8 @@ func (t *Tools) ask(ctx context.Context, req httpx.Request, judge func(answer) *
 	if got.status/100 == 2 && !got.whole {
 		return answerLost(hostOf(req.URL))
 	}
-	f.Problem = f.Problem.Masked(t.masker.Mask)
+	// Masked first: what is left of a secret that was cut is not known as one.
+	f.Problem = f.Problem.Masked(func(text string) string { return cut(t.masker.Mask(text), maxExcerpt) })
 	f.RetryAfter = max(f.RetryAfter, got.retryAfter)
 	return f
 }
@@ -93,7 +93,7 @@ func (a answer) refused(name, said string) *Failure {
 	if said == "" || said[0] == '<' {
 		return &Failure{Problem: serviceAnswered.With(name, a.status)}
 	}
-	return &Failure{Problem: serviceSaid.With(name, a.status, cut(said, maxExcerpt))}
+	return &Failure{Problem: serviceSaid.With(name, a.status, said)}
 }
 
 // blames is f with the blame and what to do.
@@ -208,12 +208,7 @@ func serverAddress(address, standard string, wrong *problems) string {
 	if len(address) > maxAddress {
 		wrong.add("url", addressTooLong.With(maxAddress))
 	}
-	if port := u.Port(); port != "" && !validPort(port) {
-		wrong.add("url", addressPort.With())
-	}
-	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && allow(addr) != nil {
-		wrong.add("url", allow(addr))
-	} else if u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
+	if checkPlace("url", u, wrong) && u.Scheme == "http" && !lan.IsHome(u.Hostname()) {
 		wrong.add("url", robotNeedsHTTPS.With())
 	}
 	base := url.URL{Scheme: u.Scheme, Host: strings.ToLower(u.Host), Path: strings.TrimRight(u.Path, "/")}

@@ -333,6 +333,31 @@ func TestServicesTellNoSecrets(t *testing.T) {
 	})
 }
 
+// The end of what is told of an answer cuts no secret that it holds: what is left of one would be told.
+func TestServicesTellNoPartOfASecret(t *testing.T) {
+	eachService(t, func(t *testing.T, c serviceCase, s *channeltest.Service) {
+		cfg, _ := c.config(s).Check()
+		masked := tools(t)
+		for _, one := range cfg.Secrets() {
+			if len(one) < 12 || strings.Contains(one, "://") {
+				continue
+			}
+			masked.Learn(one)
+			for before := 250; before < 300; before += 7 {
+				said := strings.Repeat("x", before) + " " + one
+				body, err := json.Marshal(map[string]any{"error": said, "message": said, "description": said, "errorDescription": said, "code": 7, "errcode": "M_X"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Answer(channeltest.Reply{Status: 400, Body: string(body)})
+				if got := open(t, masked, cfg).Send(t.Context(), message()); strings.Contains(got.Error(), one[:6]) {
+					t.Errorf("a part of %q is told: %v", one, got)
+				}
+			}
+		}
+	})
+}
+
 // What people paste is taken as they find it.
 func TestWhatPeoplePasteIsUnderstood(t *testing.T) {
 	for name, c := range map[string]struct{ in, want channel.Config }{
@@ -438,6 +463,20 @@ func TestMatrixRoomsHaveAliases(t *testing.T) {
 	}
 	if got := s.Shown(); len(got) != 1 {
 		t.Errorf("%d messages", len(got))
+	}
+}
+
+// A name in a title calls nobody: homeservers look for names in the text of what does not say whom it mentions.
+func TestMatrixMentionsNobody(t *testing.T) {
+	s := channeltest.NewMatrix(t)
+	m := message()
+	m.Title = "@room mira @mira:example.org"
+	if err := open(t, tools(t), channel.Matrix{URL: s.URL, Room: channeltest.MatrixRoom, Token: channeltest.MatrixToken}).Send(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	var event map[string]json.RawMessage
+	if err := json.Unmarshal(s.Wait(t, 1)[0].Body, &event); err != nil || string(event["m.mentions"]) != "{}" {
+		t.Errorf("%v: it mentions %s", err, event["m.mentions"])
 	}
 }
 

@@ -137,16 +137,22 @@ func (w Webhook) checkURL(wrong *problems) secret.Text {
 	case len(w.URL) > maxAddress:
 		wrong.add("url", addressTooLong.With(maxAddress))
 	}
-	if port := u.Port(); port != "" && !validPort(port) {
-		wrong.add("url", addressPort.With())
-	}
-	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
-		if err := allow(addr); err != nil {
-			wrong.add("url", err)
-		}
-	}
+	checkPlace("url", u, wrong)
 	u.Fragment, u.RawFragment = "", ""
 	return secret.Text(u.String())
+}
+
+// checkPlace reports whether u leads to an address that may be, and adds what is wrong with that and its port. A name is judged when it is
+// connected to.
+func checkPlace(field string, u *url.URL, wrong *problems) bool {
+	if port := u.Port(); port != "" && !validPort(port) {
+		wrong.add(field, addressPort.With())
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && allow(addr) != nil {
+		wrong.add(field, allow(addr))
+		return false
+	}
+	return true
 }
 
 func validPort(text string) bool {
