@@ -64,15 +64,20 @@ func TestBrowserAsAnApp(t *testing.T) {
 		browsertest.Until(`navigator.serviceWorker.controller === null`),
 		chromedp.Navigate(s.url+subscribePage), browsertest.Until(`document.querySelector("button[data-is=off]")?.hidden === false`))
 
-	// This browser has no push service: the page says so, and goes on with a simulated one.
+	// This browser has no push service: the page says that it waits, and that there is none, and goes on with a simulated one.
 	b := push.Subscribe(pushKey.FindStringSubmatch(s.get(subscribePage).body)[1])
 	told, err := json.Marshal(map[string]any{"endpoint": b.Endpoint, "expirationTime": nil, "keys": map[string]string{"p256dh": b.P256dh, "auth": b.Auth}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	browsertest.Run(t, tab,
-		chromedp.Evaluate[chromedp.Void](`PushManager.prototype.subscribe = () => Promise.reject(new Error("no push service"))`),
-		browsertest.Click("button[data-is=off]"), browsertest.Until(browsertest.Says(".tried", "no push service")),
+		chromedp.Evaluate[chromedp.Void](`(() => {
+			const later = setTimeout;
+			window.setTimeout = (call, wait) => later(call, wait === 10_000 ? 0 : wait);
+			PushManager.prototype.subscribe = () => new Promise((_, refuse) => { window.refuse = () => refuse(new Error("no push service")); });
+		})()`),
+		browsertest.Click("button[data-is=off]"), browsertest.Until(browsertest.Says(".tried", "does not answer yet")), browsertest.Until(`"refuse" in window`),
+		chromedp.Evaluate[chromedp.Void](`refuse()`), browsertest.Until(browsertest.Says(".tried", "no push service")),
 		chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`PushManager.prototype.subscribe = async (options) => {
 			if (!options.userVisibleOnly || options.applicationServerKey.length !== 65) throw new Error("wrong options");
 			return { toJSON: () => (%s) };

@@ -52,12 +52,16 @@ function tell(tone, ...lines) {
 async function start() {
   if ((await Notification.requestPermission()) !== "granted") return show(await stateOf());
   tell("", line("p", text("push_starting")));
+  // Where the push service cannot be reached, a browser tries for minutes and says nothing.
+  const slow = setTimeout(() => tell("", line("p", text("push_starting")), line("p", text("push_slow"))), 10_000);
   let now;
   try {
     now = await subscribe();
   } catch (problem) {
     tell("bad", line("p", text("push_failed"), "goal"), line("p", text("push_failed_about")), line("p", String(problem.message ?? problem), "muted"));
     return;
+  } finally {
+    clearTimeout(slow);
   }
   const added = await ask(form, "POST", panel.dataset.push, now.toJSON());
   form.querySelector(".tried").hidden = true;
