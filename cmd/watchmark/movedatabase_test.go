@@ -49,13 +49,13 @@ func TestDataMovesToAServerAndBack(t *testing.T) {
 
 	mustFail(t, nil, "another watchmark runs on this data folder", "move-database", "--to", address, "--data", data)
 	mustHold(t, did(t, "move-database", "--to", address, "--data", data, "--dry-run"), "records", "accounts", "Nothing was moved")
-	if schema, err := db.ServerSchema(t.Context(), address); err != nil || schema != 0 {
-		t.Errorf("the dry run left schema version %d (%v)", schema, err)
+	if schema := schemaOf(t, address); schema != 0 {
+		t.Errorf("the dry run left schema version %d", schema)
 	}
 	service.kill()
 	mustFail(t, []string{"WATCHMARK_SECRET_KEY=" + strings.Repeat("ab", 32)}, "opens nothing that is encrypted", "move-database", "--to", address, "--data", data)
-	if schema, err := db.ServerSchema(t.Context(), address); err != nil || schema != 0 {
-		t.Errorf("a refused move left schema version %d (%v)", schema, err)
+	if schema := schemaOf(t, address); schema != 0 {
+		t.Errorf("a refused move left schema version %d", schema)
 	}
 	// As in a container that holds nothing but the program: there is no folder for temporary files.
 	bare := []string{"TMPDIR=" + filepath.Join(data, "nowhere")}
@@ -157,6 +157,53 @@ func TestAKilledMoveGoesOn(t *testing.T) {
 	if received != 30000 {
 		t.Errorf("%d of 30000 that were in work are given back", received)
 	}
+}
+
+// TestAMoveGoesOnWhereItsTablesWereMade: what stops it there, here a table of somebody else, leaves a part of them.
+func TestAMoveGoesOnWhereItsTablesWereMade(t *testing.T) {
+	address := postgrestest.Schema(t, postgrestest.Shared(t).URL())
+	data := t.TempDir()
+	from, err := db.Open(t.Context(), data)
+	must(t, err)
+	must(t, from.Close())
+	must(t, os.WriteFile(filepath.Join(data, "secret.key"), []byte(strings.Repeat("ab", 32)), 0o600))
+	to, err := db.LookAtServer(t.Context(), address)
+	must(t, err)
+	defer func() { must(t, to.Close()) }()
+	exec := func(statement string) {
+		t.Helper()
+		must(t, to.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, statement)
+			return err
+		}))
+	}
+
+	exec(`CREATE TABLE jobs (name TEXT PRIMARY KEY)`)
+	mustFail(t, nil, "already exists", "move-database", "--to", address, "--data", data)
+	exec(`DROP TABLE jobs`)
+	part := schemaOf(t, address)
+	if newest, err := db.NewestSchema(); err != nil || part == 0 || part >= newest {
+		t.Fatalf("it stopped at schema version %d of %d (%v)", part, newest, err)
+	}
+	exec(`INSERT INTO settings (key, value, updated_at) VALUES ('a', 'b', 1)`)
+	for _, args := range [][]string{{"--dry-run"}, {}} {
+		mustFail(t, nil, "use the version of the program that ran on it last", append([]string{"move-database", "--to", address, "--data", data}, args...)...)
+	}
+	if schemaOf(t, address) != part {
+		t.Error("a database that is used was changed")
+	}
+	exec(`DELETE FROM settings`)
+	did(t, "move-database", "--to", address, "--data", data, "--dry-run")
+	did(t, "move-database", "--to", address, "--data", data)
+}
+
+// schemaOf is the schema version of a database on a server.
+func schemaOf(t *testing.T, address string) int64 {
+	t.Helper()
+	d, err := db.LookAtServer(t.Context(), address)
+	must(t, err)
+	must(t, d.Close())
+	return d.SchemaVersion()
 }
 
 // TestADatabaseOfAnotherVersionIsLeftAlone, though opening it might bring it to this one.

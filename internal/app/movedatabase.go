@@ -77,31 +77,39 @@ func LookAtMove(ctx context.Context, o Options, m Move) (moved Moved, err error)
 	return moved, err
 }
 
-// ourSchema returns an error unless a database on a server has the schema of this program. empty is set for one in which nothing was made
-// yet.
-func ourSchema(ctx context.Context, address string) (empty bool, err error) {
-	has, err := db.ServerSchema(ctx, address)
-	if err != nil || has == 0 {
-		return err == nil, err
-	}
+// ourSchema returns an error unless a database that is looked at has the schema of this program.
+func ourSchema(d *db.DB) error {
 	newest, err := db.NewestSchema()
-	if err == nil && has != newest {
+	if has := d.SchemaVersion(); err == nil && has != newest {
 		err = fmt.Errorf("the database on the server has schema version %d, and this program %d: use the version of the program that ran on it last", has, newest)
 	}
-	return false, err
+	return err
 }
 
-// targetIsUsable returns an error for a database on a server that cannot be moved to.
-func targetIsUsable(ctx context.Context, address string) error {
-	empty, err := ourSchema(ctx, address)
-	if err != nil || empty {
-		return err
-	}
-	to, err := db.OpenServer(ctx, address)
+// targetIsUsable returns an error for a database on a server that cannot be moved to, or that opening it would change.
+func targetIsUsable(ctx context.Context, address string) (err error) {
+	to, err := db.LookAtServer(ctx, address)
 	if err != nil {
 		return err
 	}
-	return errors.Join(movedb.Usable(ctx, to), to.Close())
+	defer func() { err = errors.Join(err, to.Close()) }()
+	if to.SchemaVersion() == 0 {
+		return nil
+	}
+	other := ourSchema(to)
+	if other == nil {
+		return movedb.Usable(ctx, to)
+	}
+	if newest, err := db.NewestSchema(); err != nil || to.SchemaVersion() > newest {
+		return errors.Join(other, err)
+	}
+	// A move that was interrupted while it made the tables left a part of them.
+	switch err := movedb.Unused(ctx, to); {
+	case errors.Is(err, movedb.ErrInUse):
+		return other
+	default:
+		return err
+	}
 }
 
 // sourceOf opens what is moved.
@@ -120,11 +128,17 @@ func sourceOf(ctx context.Context, o Options, m Move) (*db.DB, error) {
 		}
 		return d, nil
 	}
-	switch empty, err := ourSchema(ctx, m.From); {
-	case err != nil:
+	is, err := db.LookAtServer(ctx, m.From)
+	if err != nil {
 		return nil, err
-	case empty:
-		return nil, errors.New("there is nothing of watchmark in this database: look at its address")
+	}
+	if is.SchemaVersion() == 0 {
+		err = errors.New("there is nothing of watchmark in this database: look at its address")
+	} else {
+		err = ourSchema(is)
+	}
+	if err := errors.Join(err, is.Close()); err != nil {
+		return nil, err
 	}
 	return db.OpenServer(ctx, m.From)
 }
@@ -134,7 +148,7 @@ func moveToServer(ctx context.Context, o Options, m Move) (moved Moved, err erro
 	if err != nil {
 		return moved, err
 	}
-	if _, err := ourSchema(ctx, m.To); err != nil { // opening it would change one that is used
+	if err := targetIsUsable(ctx, m.To); err != nil {
 		return moved, err
 	}
 	from, err := sourceOf(ctx, o, m)

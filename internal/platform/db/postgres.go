@@ -113,12 +113,17 @@ func openServer(ctx context.Context, address string, migrations fs.FS) (*DB, err
 	if err != nil {
 		return nil, err
 	}
-	s.alone = d.pool(1, begins{lock: "pg_advisory_xact_lock"})
-	s.shared = d.pool(sharedWriters, begins{lock: "pg_advisory_xact_lock_shared"})
-	s.first = d.pool(firstWriters, begins{lock: "pg_advisory_xact_lock_shared"})
-	s.aside = d.pool(1, begins{})
-	s.reader = d.pool(serverReaders, begins{reads: true})
-	return &DB{engine: s, reader: s.reader, schema: schema}, nil
+	return s.opened(schema), nil
+}
+
+// opened is the database with its connections, none of which is made before it is needed.
+func (s *server) opened(schema int64) *DB {
+	s.alone = s.dial.pool(1, begins{lock: "pg_advisory_xact_lock"})
+	s.shared = s.dial.pool(sharedWriters, begins{lock: "pg_advisory_xact_lock_shared"})
+	s.first = s.dial.pool(firstWriters, begins{lock: "pg_advisory_xact_lock_shared"})
+	s.aside = s.dial.pool(1, begins{})
+	s.reader = s.dial.pool(serverReaders, begins{reads: true})
+	return &DB{engine: s, reader: s.reader, schema: schema}
 }
 
 // pool are connections of a kind.

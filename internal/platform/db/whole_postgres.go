@@ -57,20 +57,23 @@ func (s *server) snapshot(ctx context.Context, read func(ctx context.Context, fr
 	return errors.Join(oneState(ctx, pool, read), pool.Close())
 }
 
-// ServerSchema is the schema version of a database on a server, which it leaves as it is; 0 where this program has made nothing yet.
-func ServerSchema(ctx context.Context, address string) (version int64, err error) {
-	d, err := dialTo(address)
+// LookAtServer opens a database on a server to be read, and leaves it as it is: its SchemaVersion may be that of another program, and is 0
+// where none has made anything yet.
+func LookAtServer(ctx context.Context, address string) (d *DB, err error) {
+	to, err := dialTo(address)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	pool := d.pool(1, begins{reads: true})
-	defer func() { err = errors.Join(err, pool.Close()) }()
+	s := &server{dial: to}
+	s.closing, s.end = context.WithCancel(context.Background())
+	d = s.opened(0)
 	var there bool
-	if err := pool.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&there); err != nil {
-		return 0, fmt.Errorf("look at the database server: %w", err)
+	err = d.reader.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL`).Scan(&there)
+	if err == nil && there {
+		err = d.reader.QueryRowContext(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version`).Scan(&d.schema)
 	}
-	if there {
-		err = pool.QueryRowContext(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version`).Scan(&version)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("look at the database server: %w", err), d.Close())
 	}
-	return version, err
+	return d, nil
 }

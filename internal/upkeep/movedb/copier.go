@@ -63,7 +63,7 @@ func (c *copier) run(ctx context.Context) (lines []Line, err error) {
 
 // begin makes a target of a database in which nothing was stored but by the migrations.
 func (c *copier) begin(ctx context.Context) error {
-	fresh, err := freshRows(ctx, c.tables)
+	fresh, err := freshRows(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func unused(ctx context.Context, from db.Querier, tables []db.Table, fresh map[s
 }
 
 // freshRows is how many rows the tables of a database have that was just made.
-func freshRows(ctx context.Context, tables []db.Table) (rows map[string]int64, err error) {
+func freshRows(ctx context.Context) (rows map[string]int64, err error) {
 	folder, err := os.MkdirTemp("", "watchmark-empty-*")
 	if err != nil {
 		return nil, fmt.Errorf("make an empty database to compare with: %w", err)
@@ -118,6 +118,10 @@ func freshRows(ctx context.Context, tables []db.Table) (rows map[string]int64, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	tables, err := tablesOf(ctx, d)
+	if err != nil {
+		return nil, err
+	}
 	rows = map[string]int64{}
 	for _, t := range tables {
 		if rows[t.Name], err = count(ctx, d.Read(), t); err != nil {

@@ -119,11 +119,16 @@ func Usable(ctx context.Context, to *db.DB) error {
 	if err != nil || now != nil {
 		return err
 	}
+	return Unused(ctx, to)
+}
+
+// Unused returns ErrInUse for a database in which something was stored but by the migrations, of which it may lack the last.
+func Unused(ctx context.Context, to *db.DB) error {
 	tables, err := tablesOf(ctx, to)
 	if err != nil {
 		return err
 	}
-	fresh, err := freshRows(ctx, tables)
+	fresh, err := freshRows(ctx)
 	if err != nil {
 		return err
 	}
