@@ -7,7 +7,7 @@
 # browser{{if .Address}}; {{.Address}} when not given{{end}}. Run again, it upgrades.
 set -eu
 
-address={{.Address}}
+address='{{.Address}}'
 # Who signed the release, for ssh-keygen -Y verify; empty when nobody did.
 signers='{{.Signers}}'
 
@@ -51,6 +51,7 @@ main() {
 
 	folder=$(mktemp -d)
 	trap 'rm -rf "$folder"' EXIT
+	trap 'exit 1' HUP INT TERM # not every shell takes an end by them for an exit
 	get SHA256SUMS
 	if [ -z "$signers" ]; then
 		echo "The release is not signed: only the checksum is compared."

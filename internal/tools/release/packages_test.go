@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -252,6 +253,40 @@ func TestInstaller(t *testing.T) {
 				t.Errorf("%v: %s", err, said)
 			}
 		})
+	}
+}
+
+// TestAnEndedInstallerLeavesNothing ends it while it fetches.
+func TestAnEndedInstallerLeavesNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it is about the shells of Linux")
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	t.Parallel()
+	asked, goOn := make(chan struct{}), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(asked)
+		<-goOn
+	}))
+	defer server.Close()
+	v := values{Version: "1.2.3", Address: server.URL, Source: filepath.Join("..", "..", "..", "contrib", "packages")}
+	script, err := v.fill("install.sh")
+	must(t, err)
+	folder := t.TempDir()
+	cmd := exec.Command("sh")
+	cmd.Stdin = bytes.NewReader(script)
+	cmd.Env = append(os.Environ(), "TMPDIR="+folder, "no_proxy=127.0.0.1")
+	must(t, cmd.Start())
+	<-asked
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
+	close(goOn)
+	if err := cmd.Wait(); err == nil {
+		t.Error("it ended well")
+	}
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("it left %v (%v)", left, err)
 	}
 }
 
