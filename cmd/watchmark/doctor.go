@@ -56,8 +56,8 @@ func (c doctorCommand) Run(ctx context.Context, std standard) error {
 // targetNames are the targets as a person reads them.
 var targetNames = map[diagnose.Kind]string{
 	diagnose.CatalogAPI: "Catalog API", diagnose.CatalogWeb: "Catalog website", diagnose.CatalogImages: "Catalog images", diagnose.Archive: "Offline archive",
-	diagnose.ArchiveMirror: "Archive mirror", diagnose.Dataset: "ID table", diagnose.TrackerAuth: "Tracker sign-in", diagnose.TrackerAPI: "Tracker, by mail", diagnose.TrackerAppAPI: "Tracker, own app",
-	diagnose.LoginProvider: "Sign-in provider",
+	diagnose.ArchiveMirror: "Archive mirror", diagnose.Dataset: "ID table", diagnose.AnimeLists: "Anime-Lists", diagnose.Shinkro: "shinkro-mapping", diagnose.TrackerAuth: "Tracker sign-in", diagnose.TrackerAPI: "Tracker, by mail", diagnose.TrackerAppAPI: "Tracker, own app",
+	diagnose.LoginProvider: "Sign-in provider", diagnose.Database: "Database server",
 }
 
 // printDiagnosis writes what each look at the machine found, and for each target the stages of

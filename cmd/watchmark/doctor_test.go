@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"watchmark/internal/upkeep/diagnose"
 )
 
 func TestDoctorTellsWhatCannotBeReached(t *testing.T) {
@@ -115,4 +117,13 @@ func TestDoctorLooksAtTheMachine(t *testing.T) {
 	}
 	mustHold(t, broken.out, "ok      data folder")
 	mustHold(t, broken.err, "restore a backup")
+}
+
+func TestTargetsHaveNames(t *testing.T) {
+	t.Parallel()
+	for _, kind := range diagnose.Kinds {
+		if targetNames[kind] == "" {
+			t.Errorf("doctor has no name for %s", kind)
+		}
+	}
 }
