@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"watchmark/internal/platform/bilingual"
 	"watchmark/internal/source/custom"
 	"watchmark/internal/source/emby"
 	"watchmark/internal/source/jellyfin"
@@ -50,6 +51,26 @@ var Webhooks = names(func(a Adapter) bool { return !a.ByAPIKey })
 
 // All lists every source, in the order people see them: those that push, then those that are polled, and files.
 var All = slices.Concat(Push, []watch.Source{watch.NAS, watch.Device, watch.Tracker, watch.Watcher, watch.File})
+
+// polled are the names of the sources that are no Adapter.
+var polled = map[watch.Source]bilingual.Text{
+	watch.NAS:     {English: "NAS", Chinese: "NAS"},
+	watch.Device:  {English: "TV box", Chinese: "电视盒子"},
+	watch.Tracker: {English: "Trakt", Chinese: "Trakt"},
+	watch.Watcher: {English: "Server sign-in", Chinese: "服务器登录"},
+	watch.File:    {English: "File", Chinese: "文件"},
+}
+
+// Name is what people call a source. It reports false when there is none of that name.
+func Name(src watch.Source) (bilingual.Text, bool) {
+	for _, a := range Adapters {
+		if a.Source == src {
+			return a.Name, true
+		}
+	}
+	name, ok := polled[src]
+	return name, ok
+}
 
 func names(of func(Adapter) bool) []watch.Source {
 	var all []watch.Source

@@ -71,6 +71,9 @@ func loadCatalogue() (catalogue, error) {
 // adapterTexts returns the texts of all adapters by key.
 func adapterTexts() map[string]bilingual.Text {
 	all := map[string]bilingual.Text{}
+	for _, src := range source.All {
+		all["source.name."+string(src)], _ = source.Name(src)
+	}
 	for _, a := range source.Adapters {
 		maps.Copy(all, sourceTexts(a))
 	}
@@ -83,7 +86,7 @@ func adapterTexts() map[string]bilingual.Text {
 // sourceTexts returns the texts of a push source by key.
 func sourceTexts(a source.Adapter) map[string]bilingual.Text {
 	guide := "connect." + string(a.Source)
-	texts := map[string]bilingual.Text{"source.name." + string(a.Source): a.Name, guide + ".needs": a.Guide.Needs, guide + ".note": a.Guide.Note}
+	texts := map[string]bilingual.Text{guide + ".needs": a.Guide.Needs, guide + ".note": a.Guide.Note}
 	for i, step := range a.Guide.Steps {
 		texts[stepKey(a.Source, i)] = step
 	}

@@ -112,8 +112,10 @@ func TestKeysExist(t *testing.T) {
 		need("the error kind", "error_kind."+string(kind))
 		need("the error kind", "error_kind.todo."+string(kind))
 	}
-	for _, src := range source.All[len(source.Push):] { // those that push bring their names
-		need("the source", "source.name."+string(src))
+	for _, src := range source.All {
+		if name, ok := source.Name(src); !ok || name.English == "" || name.Chinese == "" {
+			t.Errorf("the source %s has the name %+v", src, name)
+		}
 	}
 	for _, kind := range snapshot.Kinds {
 		need("the change of an entry", "list.changed."+string(kind))

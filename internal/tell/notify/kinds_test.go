@@ -169,6 +169,17 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func TestSourcesAreCalledByTheirNames(t *testing.T) {
+	for source, want := range map[string][2]string{"jellyfin": {"Jellyfin", "Jellyfin"}, "watcher": {"Server sign-in", "服务器登录"}, "attic": {"attic", "attic"}} {
+		e := notify.Entry{Kind: notify.NotMatched, Facts: map[string]string{"source": source}}
+		_, en := e.Words(bilingual.English)
+		_, zh := e.Words(bilingual.Chinese)
+		if en != "Source: "+want[0] || zh != "来源："+want[1] {
+			t.Errorf("%s: %q and %q", source, en, zh)
+		}
+	}
+}
+
 func TestTheReasonIsInTheReadersLanguage(t *testing.T) {
 	refused := reason.New("test_refused", "{account} is refused", "{account} 被拒绝")
 	for _, c := range []struct {

@@ -10,7 +10,9 @@ import (
 	"unicode"
 
 	"watchmark/internal/platform/bilingual"
+	"watchmark/internal/source"
 	"watchmark/internal/tell/notify/channel"
+	"watchmark/internal/watch"
 )
 
 // The marks between the parts of a title, and the lines of a text.
@@ -32,6 +34,10 @@ func (e Entry) Words(l bilingual.Language) (title, text string) { return e.words
 
 func (e Entry) words(l bilingual.Language, facts map[string]string) (title, text string) {
 	w := InfoOf(e.Kind).words(l)
+	if name, ok := source.Name(watch.Source(facts["source"])); ok { // templates of people get the word that programs know
+		facts = maps.Clone(facts)
+		facts["source"] = name.In(l)
+	}
 	title = oneLine(expandParts(w.title, partMark, facts))
 	text = strings.TrimSpace(expandParts(w.text, lineMark, facts))
 	return cmp.Or(title, w.name), text
