@@ -29,7 +29,7 @@ var (
 		"no entry matches {what}: search for it on Bangumi and add a mapping for the title, or block the title if it does not belong on a list",
 		"没有与{what}匹配的条目：请在 Bangumi 上查找，并为该标题添加映射；如果它不该被标记，就屏蔽它")
 	whole        = reason.New("title", "{title:q}", "{title:q}")
-	specialsOf   = reason.New("title_specials", "{title:q} specials", "{title:q} 特别篇")
+	specialsOf   = reason.New("title_specials", "{title:q} specials", "{title:q}特别篇")
 	seasonOf     = reason.New("title_season", "{title:q} season {season}", "{title:q} 第 {season} 季")
 	noEntryFound = reason.New("nothing_proposed", "no entry was found", "没有找到条目")
 	perhapsBut   = reason.New("perhaps_but", "perhaps {subject}, but {doubt}", "可能是《{subject}》，但{doubt}")
@@ -159,7 +159,7 @@ var (
 	archiveRefused   = reason.New("layer_archive_refused", "Bangumi refuses the entry from the offline data", "Bangumi 拒绝了离线数据找到的条目")
 	animeOnly        = reason.New("layer_anime_only", "the ID table has anime only", "ID 对照表只收录动画")
 	liveSearched     = reason.New("layer_live_searched", "the event is live action, which the earlier steps have searched for", "事件已注明是真人作品，前面各步已按此查找")
-	liveOff          = reason.New("layer_live_off", "matching.live_action_enabled is off", "matching.live_action_enabled 未启用")
+	liveOff          = reason.New("layer_live_off", "live-action entries are not searched (matching.live_action_enabled is off)", "未启用真人作品搜索（matching.live_action_enabled）")
 	animeFits        = reason.New("layer_anime_fits", "an anime fits", "已有符合的动画")
 	noViewer         = reason.New("layer_no_account", "there is no account to search with", "没有可用来查询的账号")
 	otherNamed       = reason.New("layer_other_named", "an ID leads to another entry, so a person decides", "某个 ID 指向别的条目，由人来决定")
