@@ -13,7 +13,7 @@ type codesCommand struct {
 
 type codesOffCommand struct {
 	dataFlags
-	Name string `arg:"" help:"The administrator's name."`
+	Name string `arg:"" help:"Name of the person."`
 }
 
 // Run turns the code at sign-in off.

@@ -24,7 +24,7 @@ type cli struct {
 	Match        matchCommand        `cmd:"" help:"Show how a title would be matched, and why. Marks nothing."`
 	Archive      archiveCommand      `cmd:"" help:"Import, show and search the offline data: a local copy of Bangumi."`
 	APIKey       apiKeyCommand       `cmd:"" name:"api-key" help:"Make, list and remove API keys for scripts."`
-	Password     passwordCommand     `cmd:"" help:"Set the administrator's password and end all sessions."`
+	Password     passwordCommand     `cmd:"" help:"Set the password of a person and end their sessions."`
 	Codes        codesCommand        `cmd:"" name:"two-factor" help:"Switch off the code at sign-in."`
 	Doctor       doctorCommand       `cmd:"" help:"Check this machine and the services outside: say what is wrong, and what to do."`
 	Health       healthCommand       `cmd:"" help:"Check whether the service that runs on a data folder is healthy; for health checks of containers."`

@@ -15,7 +15,7 @@ import (
 
 type passwordCommand struct {
 	dataFlags
-	Name string `arg:"" help:"The administrator's name."`
+	Name string `arg:"" help:"Name of the person."`
 }
 
 // Run asks for the new password, without showing it on a terminal, and sets it.
