@@ -129,6 +129,30 @@ func TestBrowserAddsAndDeletesAnAccount(t *testing.T) {
 	}
 }
 
+func TestBrowserTellsWhoseTokenItIs(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.answer = func(apiCall) (int, string) { return http.StatusCreated, `{"username":"alex"}` }
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/people"), browsertest.Until(browsertest.Listening),
+		browsertest.Type("#username-new", "mira"), browsertest.Type("#token-new", "abc"), browsertest.Click("#by-token form button.primary"),
+		browsertest.Until(browsertest.Says("#toasts", "the token belongs to alex and not to mira")))
+}
+
+func TestBrowserEmptiesTheFormOfWhatWasAdded(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/people/household"), browsertest.Until(browsertest.Listening),
+		browsertest.Type("#name", "mira"), browsertest.Click(".add button.primary"), browsertest.Until(`document.querySelector("#name").value === ""`))
+}
+
+func TestBrowserChoosesByFiguresFromTheStart(t *testing.T) {
+	tab := browsertest.Start(t)
+	g := newRig(t)
+	g.fill(t)
+	browsertest.Run(t, tab, g.signIn(), chromedp.Navigate(g.server.URL+"/review"), browsertest.Until(browsertest.Listening),
+		chromedp.KeyEvent("1"), browsertest.Until(`document.activeElement === document.querySelector("#review .question .choice button")`))
+}
+
 // TestBrowserShowsTheMenuAboveThePage: covers beside it are positioned, and come later.
 func TestBrowserShowsTheMenuAboveThePage(t *testing.T) {
 	tab := browsertest.Start(t)

@@ -162,13 +162,17 @@ async function follow(form, body) {
       return;
     }
     default: {
+      const typed = form.elements.username?.value.trim(); // of the account form: the token says whose list is marked
       const fold = form.closest("details.fold");
       if (fold) {
         form.reset();
         fold.open = false;
+      } else if (form.dataset.api === "POST") {
+        form.reset(); // what was added stands on the page now
       }
       if (body.ok === false) toast(form.dataset[body.reason] ?? form.dataset.failed, { tone: "bad", detail: (await inWords([reasonOf(body, "message")]))[0] });
       else if (form.dataset.refused && body.problem) toast(form.dataset.refused, { tone: "bad", detail: (await inWords([reasonOf(body, "problem")]))[0] });
+      else if (typed && body.username && typed.toLowerCase() !== body.username.toLowerCase()) toast(text("token_of_another", { name: body.username, typed }), { tone: "bad" });
       else if (form.dataset.done) toast(form.dataset.done);
       if (body.unmarked_record_ids?.length) toast(text("taken_back", { count: body.unmarked_record_ids.length }));
       if (body.marks_left) toast(text("marks_left", { count: body.marks_left }), { tone: "warn" });

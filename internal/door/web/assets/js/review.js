@@ -1,5 +1,5 @@
 // The keys of the page of questions. They work on the card that has the focus, or holds it; Enter on a button
-// stays the button's.
+// stays the button's. The figures choose in the first card while none has the focus.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input, textarea, select")) return;
@@ -12,11 +12,11 @@ document.addEventListener("keydown", (event) => {
     cards[next].scrollIntoView({ block: "nearest" });
     return;
   }
-  if (at < 0) return;
   if (/^[1-9]$/.test(event.key)) {
-    cards[at].querySelectorAll(".choice button")[event.key - 1]?.focus();
+    cards[Math.max(at, 0)].querySelectorAll(".choice button")[event.key - 1]?.focus();
     return;
   }
+  if (at < 0) return;
   if (event.key === "Enter" && document.activeElement !== cards[at]) return;
   cards[at].querySelector(`form[data-key="${CSS.escape(event.key)}"]`)?.requestSubmit();
 });
