@@ -10,14 +10,14 @@ import (
 // endedTopic is what all replicas hear when somebody may have lost what let them in.
 const endedTopic = "sign_ins"
 
-// bell wakes everybody who waits for it. The zero value is ready for use.
-type bell struct {
+// broadcast wakes everybody who waits for it. The zero value is ready for use.
+type broadcast struct {
 	mu   sync.Mutex
 	next chan struct{}
 }
 
-// wait is closed by the next ring.
-func (b *bell) wait() <-chan struct{} {
+// wait is closed by the next send.
+func (b *broadcast) wait() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.next == nil {
@@ -26,7 +26,7 @@ func (b *bell) wait() <-chan struct{} {
 	return b.next
 }
 
-func (b *bell) ring() {
+func (b *broadcast) send() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.next != nil {
@@ -48,7 +48,7 @@ func (s *Store) Ended(ctx context.Context) {
 	if r, is := ctx.Value(servedKey{}).(*served); is {
 		r.ends.Store(true)
 	}
-	s.ended.ring()
+	s.ended.send()
 	if !s.db.Alone() {
 		_ = s.db.Notify(context.WithoutCancel(ctx), endedTopic, "") // whom it does not reach asks by itself soon
 	}
@@ -70,7 +70,7 @@ func (s *Store) Run(ctx context.Context) {
 	}
 	s.db.Listen(ctx, func(topic, _ string) {
 		if topic == endedTopic || topic == "" {
-			s.ended.ring()
+			s.ended.send()
 		}
 	})
 }

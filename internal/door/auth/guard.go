@@ -149,7 +149,7 @@ func isStranger(err error) bool {
 	return errors.Is(err, errNoSession) || errors.Is(err, keyUnknown) || errors.Is(err, hostNotLocal)
 }
 
-// askAgain ends a request that lasts once its caller is not known any more; changed is the bell since before it was last asked. While the
+// askAgain ends a request that lasts once its caller is not known any more; changed is closed by the first send since it was last asked. While the
 // database cannot tell, it goes on.
 func (g *Guard) askAgain(ctx context.Context, end context.CancelFunc, changed <-chan struct{}, one *served, r *http.Request) {
 	tick := time.NewTicker(askEvery)

@@ -53,7 +53,7 @@ type Store struct {
 	setups     *tickets.Kind[setupLink] // by their tokens
 	setupToken string                   // of this process
 	enrolments *tickets.Kind[enrolling]
-	ended      bell // for requests that last
+	ended      broadcast // for requests that last
 
 	// EndDevices ends within tx what reaches the devices of a person, 0 for the owner, past any session. It is called
 	// for each new password; nil does nothing.

@@ -26,7 +26,7 @@ type Apprise struct {
 
 // appriseAdapter is Apprise as a type of channel.
 var appriseAdapter = Adapter{
-	Type: TypeApprise, Name: Words{English: "Apprise", Chinese: "Apprise"}, Noun: "Apprise server", Icon: "share-2", Group: Programs,
+	Type: TypeApprise, Name: Words{English: "Apprise", Chinese: "Apprise"}, Noun: "server of Apprise", Icon: "share-2", Group: Programs,
 	About:   Words{English: "many services by your own Apprise API", Chinese: "通过自建的 Apprise API 发到众多服务"},
 	Add:     Words{English: "Add an Apprise server", Chinese: "添加 Apprise 服务器"},
 	Example: Words{English: "Apprise at home", Chinese: "家里的 Apprise"},
