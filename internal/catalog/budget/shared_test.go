@@ -82,7 +82,7 @@ func TestTheCeilingCountsWhatReplicasHaveInHand(t *testing.T) {
 	for n, egress := range []string{"shared", "shared", "other", "shared"} {
 		err := all[0].Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO replicas (replica, address, state, lease_until, started_at, program, schema, reachable, egress, clock_offset, settings_digest)
-				VALUES ('r', '', ?, 0, 0, '', 0, 1, ?, 0, '')`, map[bool]string{true: "dead", false: "live"}[n == 3], egress)
+				VALUES ('r', '', ?, 0, 0, '', 99, 1, ?, 0, '')`, map[bool]string{true: "dead", false: "live"}[n == 3], egress)
 			return err
 		})
 		if err != nil {

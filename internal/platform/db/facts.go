@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// schemaFloor is the fact that migrations write.
+// schemaFloor is the fact that migrations and RaiseFloor write.
 const schemaFloor = "schema_floor"
 
 // Fact is what holds for the whole database, by name; empty when nothing was said.
@@ -64,6 +64,15 @@ func SetFact(ctx context.Context, tx *sql.Tx, name, value string) error {
 
 // SchemaFloor is the oldest schema version that a program may know to work on this database.
 func (d *DB) SchemaFloor(ctx context.Context) (int64, error) { return floor(ctx, d.Read()) }
+
+// RaiseFloor has only programs that know a schema version work on this database from now on.
+func RaiseFloor(ctx context.Context, tx *sql.Tx, version int64) error {
+	oldest, err := floor(ctx, tx)
+	if err != nil || oldest >= version {
+		return err
+	}
+	return SetFact(ctx, tx, schemaFloor, strconv.FormatInt(version, 10))
+}
 
 func floor(ctx context.Context, from Querier) (int64, error) {
 	text, err := Fact(ctx, from, schemaFloor)

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -40,4 +41,17 @@ func List(ctx context.Context, d *db.DB) ([]Replica, error) {
 // ForgetAll forgets all replicas, for who knows that none of them is there, and answers their incarnations.
 func ForgetAll(ctx context.Context, tx *sql.Tx) ([]int64, error) {
 	return db.Values[int64](ctx, tx, "forget the replicas", `DELETE FROM replicas RETURNING incarnation`)
+}
+
+// RequireTx is for who writes what older programs would do wrong, within a tx of DB.Write: from then on no program works on the database that
+// does not know a schema version. It returns ErrOlder while a replica with such a program lives.
+func RequireTx(ctx context.Context, tx *sql.Tx, schema int64) error {
+	var older bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM replicas WHERE state = 'live' AND schema < ?)`, schema).Scan(&older); err != nil {
+		return fmt.Errorf("look for replicas of an older version: %w", err)
+	}
+	if older {
+		return ErrOlder
+	}
+	return db.RaiseFloor(ctx, tx, schema)
 }

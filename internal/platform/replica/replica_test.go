@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -281,6 +282,46 @@ func TestOthersReachTellsOfLiveOnes(t *testing.T) {
 	a.run(t)
 	deaf.run(t)
 	eventually(t, "the deaf one hears of the other", func() bool { return deaf.OthersReach() && !a.OthersReach() })
+}
+
+// What older programs would do wrong is written when none of them lives, and none comes in afterwards.
+func TestWhatOlderProgramsDoWrongWaitsForThem(t *testing.T) {
+	address := schema(t)
+	old, d := join(t, open(t, address), "old"), open(t, address)
+	late := old.Config
+	late.Name, late.DB = "late", open(t, address)
+	join(t, d, "other")
+	require := func(schema int64) error {
+		return d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { return replica.RequireTx(ctx, tx, schema) })
+	}
+	floor := func(want int64) {
+		t.Helper()
+		if got, err := d.SchemaFloor(t.Context()); err != nil || got != want {
+			t.Errorf("the floor is %d, %v, want %d", got, err, want)
+		}
+	}
+	knows := d.SchemaVersion()
+	must(t, require(knows))
+	must(t, require(knows-1))
+	floor(knows)
+	if err := require(knows + 1); !errors.Is(err, replica.ErrOlder) {
+		t.Errorf("two that know too little: %v", err)
+	}
+	floor(knows)
+	execute := func(statement string, args ...any) {
+		t.Helper()
+		must(t, d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, statement, args...); return err }))
+	}
+	execute(`UPDATE replicas SET schema = ? WHERE incarnation <> ?`, knows+1, old.Incarnation())
+	if err := require(knows + 1); !errors.Is(err, replica.ErrOlder) {
+		t.Errorf("one that knows too little: %v", err)
+	}
+	execute(`UPDATE replicas SET state = 'dead' WHERE incarnation = ?`, old.Incarnation())
+	must(t, require(knows+1))
+	floor(knows + 1)
+	if _, err := replica.Join(t.Context(), late); err == nil || !strings.Contains(err.Error(), "newer program") {
+		t.Errorf("one that was opened before comes in: %v", err)
+	}
 }
 
 func TestNameIsThatOfTheFolder(t *testing.T) {

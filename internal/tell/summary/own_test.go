@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/scope"
 	"watchmark/internal/record"
 	"watchmark/internal/tell/llm"
@@ -96,6 +97,32 @@ func TestTheScheduleTellsEverybodyTheirOwn(t *testing.T) {
 			t.Errorf("with a guest it tells %v", got)
 		}
 	})
+}
+
+// A program that does not know of summaries of people would tell one what all watched: people have none while one runs, and none may run
+// from then on.
+func TestPeopleHaveNoneBesideAProgramThatDoesNotKnowOfIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, dbtest.Folder(t))
+	r.people()
+	k := r.service()
+	mira := scope.In(t.Context(), scope.Of(2))
+	execute(t, r.db, `INSERT INTO replicas (replica, address, state, lease_until, started_at, program, schema, reachable, egress, clock_offset, settings_digest)
+		VALUES ('old', '', 'live', 0, 0, '1.0', 59, 1, '', 0, '')`)
+	r.create(k, nil)
+	if _, err := k.Create(mira, daily(nil)); !errors.Is(err, replica.ErrOlder) {
+		t.Errorf("beside it: %v", err)
+	}
+	if floor, err := r.db.SchemaFloor(t.Context()); err != nil || floor >= 60 {
+		t.Errorf("the floor is %d, %v", floor, err)
+	}
+	execute(t, r.db, `DELETE FROM replicas`)
+	if _, err := k.Create(mira, daily(nil)); err != nil {
+		t.Error(err)
+	}
+	if floor, err := r.db.SchemaFloor(t.Context()); err != nil || floor != 60 {
+		t.Errorf("then the floor is %d, %v", floor, err)
+	}
 }
 
 // What a person has of summaries is bounded, and so is how often they come.

@@ -421,7 +421,7 @@ func (s *Service) Job(ctx context.Context, name string) (Job, error) {
 	return Job{}, ErrNotFound
 }
 
-// Create adds a job of who asks. It returns a *reason.FieldError, ErrTaken or ErrFull.
+// Create adds a job of who asks. It returns a *reason.FieldError, ErrTaken or ErrFull, or to a person replica.ErrOlder.
 func (s *Service) Create(ctx context.Context, d Draft) (Job, error) {
 	d, err := d.checked(ctx, s.Next)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"watchmark/internal/platform/db"
 	"watchmark/internal/platform/hold"
 	"watchmark/internal/platform/reason"
+	"watchmark/internal/platform/replica"
 	"watchmark/internal/platform/scope"
 )
 
@@ -81,7 +82,11 @@ func job(ctx context.Context, q db.Querier, name string) (Job, error) {
 	return j, nil
 }
 
-// create adds a job of who asks, or returns ErrTaken, or ErrFull or the same for a person.
+// ofPeople is the schema version of the first programs that know that a job can be a person's. Others would tell that person what everybody
+// watched, and the owner what is that person's.
+const ofPeople = 60
+
+// create adds a job of who asks, or returns ErrTaken, or ErrFull or the same for a person, or for a person replica.ErrOlder.
 func (s store) create(ctx context.Context, d Draft) error {
 	channels, err := encoded(d.Channels)
 	if err != nil {
@@ -101,6 +106,10 @@ func (s store) create(ctx context.Context, d Draft) error {
 			return ErrFull
 		case !whole && n >= ownJobsMost:
 			return errOwnFull
+		case !whole:
+			if err := replica.RequireTx(ctx, tx, ofPeople); err != nil {
+				return err
+			}
 		}
 		now := time.Now().UnixMilli()
 		_, err := tx.ExecContext(ctx, `INSERT INTO summary_jobs (person_id, name, enabled, cron, days_back, user_name, prompt, max_records, channels, skip_empty, planned_from, created_at, updated_at)

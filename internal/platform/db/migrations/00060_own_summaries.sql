@@ -13,6 +13,8 @@ CREATE TABLE made_summaries (
     channels     TEXT NOT NULL,
     skip_empty   BIGINT NOT NULL,
     planned_from BIGINT NOT NULL,
+    lease_owner  TEXT NOT NULL DEFAULT '',
+    lease_until  BIGINT NOT NULL DEFAULT 0,
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL
 );
@@ -47,10 +49,17 @@ CREATE INDEX summary_results_job ON summary_results (job_id, id);
 ALTER TABLE llm_usage ADD COLUMN person_id BIGINT REFERENCES people (id) ON DELETE SET NULL;
 CREATE INDEX llm_usage_person ON llm_usage (person_id, at) WHERE person_id IS NOT NULL;
 
--- A program from before would tell one person what everybody watched.
-UPDATE facts SET value = '60' WHERE name = 'schema_floor';
+-- A program from before would tell one person what everybody watched. So the first summary of a person raises schema_floor, once no such
+-- program runs, and none that was started before comes in afterwards.
+-- +goose StatementBegin
+CREATE TRIGGER replicas_floor BEFORE INSERT ON replicas WHEN NEW.schema < (SELECT CAST(value AS BIGINT) FROM facts WHERE name = 'schema_floor')
+BEGIN
+    SELECT RAISE(ABORT, 'the database is in use by a newer program: run that one');
+END;
+-- +goose StatementEnd
 
 -- +goose Down
+DROP TRIGGER replicas_floor;
 DROP INDEX llm_usage_person;
 ALTER TABLE llm_usage DROP COLUMN person_id;
 CREATE TABLE made_summaries (
