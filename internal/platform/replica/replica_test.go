@@ -310,7 +310,10 @@ func TestWhatOlderProgramsDoWrongWaitsForThem(t *testing.T) {
 	floor(knows)
 	execute := func(statement string, args ...any) {
 		t.Helper()
-		must(t, d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, statement, args...); return err }))
+		must(t, d.Write(t.Context(), func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, statement, args...)
+			return err
+		}))
 	}
 	execute(`UPDATE replicas SET schema = ? WHERE incarnation <> ?`, knows+1, old.Incarnation())
 	if err := require(knows + 1); !errors.Is(err, replica.ErrOlder) {
