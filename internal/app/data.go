@@ -239,7 +239,7 @@ func (d *Data) build(ctx context.Context, o Options) error {
 	d.Auth.EndDevices = notify.EndBrowsersTx
 	d.apply(settings.Settings{}, now)
 	d.Settings.OnChange(d.apply)
-	d.Settings.OnChange(func(_, _ settings.Settings) { d.Auth.Ended(context.Background()) }) // a way in may be closed
+	d.Settings.OnChange(func(_, _ settings.Settings) { d.Auth.AskAgain() }) // a way in may be closed; other replicas see the change themselves
 	d.Settings.OnRefused(func(errs settings.Errors) {
 		d.log.Error("settings that another replica changed cannot be used here, and those from before hold: give all replicas the same file and environment", "error", errs)
 	})

@@ -48,11 +48,14 @@ func (s *Store) Ended(ctx context.Context) {
 	if r, is := ctx.Value(servedKey{}).(*served); is {
 		r.ends.Store(true)
 	}
-	s.ended.send()
+	s.AskAgain()
 	if !s.db.Alone() {
 		_ = s.db.Notify(context.WithoutCancel(ctx), endedTopic, "") // whom it does not reach asks by itself soon
 	}
 }
+
+// AskAgain has every request at this replica asked at once whether its caller is still known.
+func (s *Store) AskAgain() { s.ended.send() }
 
 // end runs fn, which may end sessions or keys, in a transaction.
 func (s *Store) end(ctx context.Context, fn func(ctx context.Context, tx *sql.Tx) error) error {
@@ -70,7 +73,7 @@ func (s *Store) Run(ctx context.Context) {
 	}
 	s.db.Listen(ctx, func(topic, _ string) {
 		if topic == endedTopic || topic == "" {
-			s.ended.send()
+			s.AskAgain()
 		}
 	})
 }
