@@ -174,7 +174,8 @@ type Engine struct {
 	rest    context.CancelFunc
 
 	intake    chan *arrival
-	lastBurst atomic.Pointer[time.Time] // nil before the first
+	lastBurst atomic.Pointer[time.Time]  // nil before the first
+	underWay  atomic.Pointer[committing] // the commit that began last, nil once it is done
 	wake      schedule.Signal
 	lines     [lanes]*line
 

@@ -24,8 +24,9 @@ const (
 	// committers is how many commits are under way at once on a server: one is gathered while another one waits for the answer.
 	// A database in a folder has one writer.
 	committers = 2
-	// commitMost is how many requests one commit takes.
+	// commitMost is how many requests one commit takes, and gatherMost how long it waits for them while another one is under way.
 	commitMost = 256
+	gatherMost = 25 * time.Millisecond
 	// burst is how many requests in one commit mean that senders wait for the disk. Work
 	// that has time then gives way, for restAfter since the last such commit, but one record
 	// waits no longer than wayMost.
@@ -97,18 +98,42 @@ func (e *Engine) commitArrivals(ctx context.Context) {
 	}
 }
 
-// gather takes what else waits, without waiting for more.
+// gather takes what else waits. While another commit is under way it waits until as many have come as that one has, or until it is done:
+// otherwise the first sender to come back would have a commit for itself, and all others the next one.
 func (e *Engine) gather(first *arrival) []*arrival {
 	batch := []*arrival{first}
+	var enough int
+	var done <-chan struct{}
+	var late <-chan time.Time
+	if other := e.underWay.Load(); other != nil {
+		enough, done, late = other.arrivals, other.done, time.After(gatherMost)
+	}
 	for len(batch) < commitMost {
 		select {
 		case next := <-e.intake:
 			batch = append(batch, next)
+			continue
 		default:
-			return batch
+		}
+		if len(batch) >= enough {
+			break
+		}
+		select {
+		case next := <-e.intake:
+			batch = append(batch, next)
+		case <-done:
+			enough = 0
+		case <-late:
+			enough = 0
 		}
 	}
 	return batch
+}
+
+// committing is a commit that is under way.
+type committing struct {
+	arrivals int
+	done     chan struct{} // closed once its senders are answered
 }
 
 // giveWay lets a burst of arrivals be stored before accepted work goes on.
@@ -135,6 +160,12 @@ func (e *Engine) commit(batch []*arrival) {
 		now := time.Now()
 		e.lastBurst.Store(&now)
 	}
+	this := &committing{len(batch), make(chan struct{})}
+	e.underWay.Store(this)
+	defer func() {
+		e.underWay.CompareAndSwap(this, nil)
+		close(this.done)
+	}()
 	results := make([]accepted, len(batch))
 	unwatched := false
 	// It is a shared write: all of it is added, and what it looks up of a play locks the login that may have it.
