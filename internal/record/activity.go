@@ -136,6 +136,43 @@ func reading(counted map[bounds]int) func(db.Row) error {
 // CountByStatus counts the records of everybody by state, with the days of the time zone of now. Those that are marked are most
 // of them, and are counted day by day as CountDays does.
 func (s *Store) CountByStatus(ctx context.Context, now time.Time) (map[Status]int, error) {
+	days, marked, err := s.markedUntil(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	return s.countOn(ctx, days, marked, true)
+}
+
+// statsOfAll is Stats of everybody.
+func (s *Store) statsOfAll(ctx context.Context, now time.Time) (st Stats, err error) {
+	days, marked, err := s.markedUntil(ctx, now)
+	if err != nil {
+		return st, err
+	}
+	if st.Today, err = s.countOn(ctx, days[len(days)-1:], marked, false); err != nil {
+		return st, err
+	}
+	if st.Week, err = s.countOn(ctx, days[max(0, len(days)-7):], marked, false); err != nil {
+		return st, err
+	}
+	st.Total, err = s.countOn(ctx, days, marked, true)
+	return st, err
+}
+
+// markedUntil are the days from that of the oldest record to that of now, and how many records of each are marked.
+func (s *Store) markedUntil(ctx context.Context, now time.Time) (days []bounds, marked map[bounds]int, err error) {
+	first, err := s.oldest(ctx, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	days = daysBetween(first, now)
+	days[len(days)-1].stop = math.MaxInt64 // a clock that was set back has made records of the future
+	marked, err = s.marked(ctx, days)
+	return days, marked, err
+}
+
+// countOn counts by state the records since the first of days, the last ones of which marked tells; all has it count those before as well.
+func (s *Store) countOn(ctx context.Context, days []bounds, marked map[bounds]int, all bool) (map[Status]int, error) {
 	counts := byStatus()
 	var others []any
 	for status := range counts {
@@ -143,23 +180,17 @@ func (s *Store) CountByStatus(ctx context.Context, now time.Time) (map[Status]in
 			others = append(others, status)
 		}
 	}
+	of, args := `status IN (`+db.Rows("?", len(others))+`)`, others
+	if !all { // "+" keeps SQLite on the index of created_at: by that of status it would read every row
+		of, args = `+`+of+` AND created_at >= ?`, append(others, days[0].start)
+	}
 	err := db.Each(ctx, s.db.Read(), "count records", func(row db.Row) error {
 		var status Status
 		var n int
 		err := row.Scan(&status, &n)
 		counts[status] = n
 		return err
-	}, `SELECT status, COUNT(*) FROM records WHERE status IN (`+db.Rows("?", len(others))+`) GROUP BY status`, others...)
-	if err != nil {
-		return nil, err
-	}
-	first, err := s.oldest(ctx, now)
-	if err != nil {
-		return nil, err
-	}
-	days := daysBetween(first, now)
-	days[len(days)-1].stop = math.MaxInt64 // a clock that was set back has made records of the future
-	marked, err := s.marked(ctx, days)
+	}, `SELECT status, COUNT(*) FROM records WHERE `+of+` GROUP BY status`, args...)
 	for _, day := range days {
 		counts[Success] += marked[day]
 	}

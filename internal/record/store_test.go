@@ -352,6 +352,49 @@ func TestStatsCountByState(t *testing.T) {
 	}
 }
 
+func TestStatsCountByTheDay(t *testing.T) {
+	now := time.Date(2026, 7, 25, 12, 0, 0, 0, time.UTC)
+	s, d := newStore(t)
+	for _, r := range []struct {
+		status record.Status
+		at     time.Time
+	}{
+		{record.Success, now.AddDate(-1, 0, 0)},
+		{record.Ignored, now.AddDate(-1, 0, 0)},
+		{record.Success, time.Date(2026, 7, 18, 23, 59, 59, 0, time.UTC)},
+		{record.Failed, time.Date(2026, 7, 18, 23, 59, 59, 0, time.UTC)},
+		{record.Success, time.Date(2026, 7, 19, 0, 0, 0, 0, time.UTC)},
+		{record.Ignored, time.Date(2026, 7, 19, 0, 0, 0, 0, time.UTC)},
+		{record.Success, time.Date(2026, 7, 25, 0, 0, 0, 0, time.UTC)},
+		{record.Failed, time.Date(2026, 7, 25, 0, 0, 0, 0, time.UTC)},
+		{record.Success, now.AddDate(0, 0, 2)}, // by a clock that was set back
+		{record.Queued, now.AddDate(0, 0, 2)},
+	} {
+		insertAt(t, d, episode("a", 1, 1), r.status, r.at)
+	}
+	want := map[string]map[record.Status]int{
+		"today": {record.Success: 2, record.Failed: 1, record.Queued: 1},
+		"week":  {record.Success: 3, record.Failed: 1, record.Queued: 1, record.Ignored: 1},
+		"total": {record.Success: 5, record.Failed: 2, record.Queued: 1, record.Ignored: 2},
+	}
+	for _, when := range []string{"before days are counted", "once days are counted"} {
+		st, err := s.Stats(t.Context(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part, got := range map[string]map[record.Status]int{"today": st.Today, "week": st.Week, "total": st.Total} {
+			for _, status := range record.Statuses {
+				if n, told := got[status]; n != want[part][status] || !told {
+					t.Errorf("%s, %d are %s of %s, want %d", when, n, status, part, want[part][status])
+				}
+			}
+		}
+		if err := s.CountDays(t.Context(), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestSlowSubscriberNeverBlocksPublishing(t *testing.T) {
 	s, _ := newStore(t)
 	slow, cancel := s.Feed.Subscribe()

@@ -160,9 +160,12 @@ func (l *Log) OfRecord(ctx context.Context, recordID int64, at time.Time) (Entry
 	return entries[0], nil
 }
 
-// LastSeen is the newest entry of every source that has one.
+// LastSeen is the newest entry of every source that has one. It looks at one row of each, not at the whole log.
 func (l *Log) LastSeen(ctx context.Context) (map[watch.Source]Entry, error) {
-	entries, err := l.query(ctx, `SELECT `+columns+` FROM webhook_log WHERE id IN (SELECT MAX(id) FROM webhook_log GROUP BY source)`)
+	entries, err := l.query(ctx, `WITH RECURSIVE seen (source) AS (
+			SELECT (SELECT source FROM webhook_log ORDER BY source LIMIT 1)
+			UNION ALL SELECT (SELECT l.source FROM webhook_log l WHERE l.source > seen.source ORDER BY l.source LIMIT 1) FROM seen WHERE seen.source IS NOT NULL)
+		SELECT `+columns+` FROM webhook_log WHERE id IN (SELECT (SELECT MAX(l.id) FROM webhook_log l WHERE l.source = seen.source) FROM seen WHERE seen.source IS NOT NULL)`)
 	if err != nil {
 		return nil, err
 	}

@@ -128,22 +128,28 @@ var pages = []struct{ name, path string }{
 	{"settings", "/settings"}, {"about", "/settings/about"}, {"counts", "/api/stats"}, {"accounts", "/api/accounts"}, {"metrics", "/metrics"}, {"health", "/health"},
 }
 
-// look asks each page so many times, of any replica, and logs how long that takes.
+// look asks each page so many times, of any replica, and logs how long that takes; before, it asks each replica once, which then has
+// nothing at hand.
 func (c *community) look(b *testing.B, times int) {
 	b.Helper()
 	worst := load{times: []time.Duration{0}}
 	var lines strings.Builder
 	for _, page := range pages {
 		var l load
+		var first time.Duration
 		size := int64(0)
-		for n := range times {
+		for n := range len(c.members) + times {
 			began := time.Now()
 			response, err := c.browser.Get(c.members[n%len(c.members)].process().url + page.path)
 			must(b, err)
 			size, err = io.Copy(io.Discard, response.Body)
 			must(b, err)
 			must(b, response.Body.Close())
-			l.times = append(l.times, time.Since(began))
+			if took := time.Since(began); n < len(c.members) {
+				first = max(first, took)
+			} else {
+				l.times = append(l.times, took)
+			}
 			if response.StatusCode != http.StatusOK {
 				b.Fatalf("%s is answered %d", page.path, response.StatusCode)
 			}
@@ -152,7 +158,7 @@ func (c *community) look(b *testing.B, times int) {
 		if l.quantile(0.99) > worst.quantile(0.99) {
 			worst = l
 		}
-		fmt.Fprintf(&lines, "\n%-22s median %7.1f ms, 99 %% %7.1f ms, %7d bytes", page.name, l.quantile(0.5), l.quantile(0.99), size)
+		fmt.Fprintf(&lines, "\n%-22s median %7.1f ms, 99 %% %7.1f ms, first %7.1f ms, %7d bytes", page.name, l.quantile(0.5), l.quantile(0.99), float64(first.Microseconds())/1000, size)
 	}
 	b.Log(lines.String())
 	b.ReportMetric(worst.quantile(0.99), "page-p99-ms")
