@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"watchmark/internal/platform/db"
@@ -289,32 +290,31 @@ func (h Heard) Silent(now time.Time, after time.Duration) int {
 // Heard tells of each of the sources that records came from.
 func (s *Store) Heard(ctx context.Context, sources []watch.Source) (map[watch.Source]Heard, error) {
 	all := map[watch.Source]Heard{}
+	if len(sources) == 0 {
+		return all, nil
+	}
+	var newest []string // one query asks for all of them: a database may be far away
+	var args []any
 	for _, source := range sources {
-		heard, err := s.heardFrom(ctx, source)
-		if err != nil {
-			return nil, err
-		}
-		if !heard.Last.IsZero() {
-			all[source] = heard
-		}
+		newest = append(newest, `SELECT * FROM (SELECT source, created_at FROM records WHERE source = ? ORDER BY id DESC LIMIT 200) AS newest`)
+		args = append(args, source)
 	}
-	return all, nil
-}
-
-func (s *Store) heardFrom(ctx context.Context, source watch.Source) (Heard, error) {
-	all, err := db.Values[int64](ctx, s.db.Read(), fmt.Sprintf("look when %s was last heard of", source),
-		`SELECT created_at FROM records WHERE source = ? ORDER BY id DESC LIMIT 200`, source)
-	var heard Heard
-	days := map[time.Time]bool{}
-	for _, created := range all {
-		at := time.UnixMilli(created)
-		if heard.Last.IsZero() {
-			heard.Last = at
+	came := map[watch.Source][]time.Time{}
+	err := db.Each(ctx, s.db.Read(), "look when sources were last heard of", func(row db.Row) error {
+		var source watch.Source
+		var created int64
+		err := row.Scan(&source, &created)
+		came[source] = append(came[source], time.UnixMilli(created))
+		return err
+	}, strings.Join(newest, ` UNION ALL `), args...)
+	for source, times := range came {
+		last, days := slices.MaxFunc(times, time.Time.Compare), map[time.Time]bool{}
+		for _, at := range times {
+			if last.Sub(at) < 30*24*time.Hour {
+				days[watch.DayStart(at, 0)] = true
+			}
 		}
-		if heard.Last.Sub(at) < 30*24*time.Hour {
-			days[watch.DayStart(at, 0)] = true
-		}
+		all[source] = Heard{Last: last, Days: len(days)}
 	}
-	heard.Days = len(days)
-	return heard, err
+	return all, err
 }
