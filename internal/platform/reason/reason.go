@@ -212,14 +212,15 @@ func Of(err error) Reason {
 	if r, ok := within(err); ok {
 		return r
 	}
+	text := textOf(err)
 	for _, s := range system {
 		if s.is(err) {
-			r := s.kind.With(err.Error())
+			r := s.kind.With(text)
 			r.causes = []error{err}
 			return r
 		}
 	}
-	return Reason{Text: err.Error(), causes: []error{err}}
+	return Reason{Text: text, causes: []error{err}}
 }
 
 // within is the outermost Reason of an error.

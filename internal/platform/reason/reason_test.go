@@ -30,6 +30,8 @@ func TestReasonIsToldInBothLanguages(t *testing.T) {
 		{"quoted", taken.With(`mi"ra`), `the account "mi\"ra" exists already`, `账号“mi"ra”已存在`},
 		{"braces in an argument", taken.With(`{name}`), `the account "{name}" exists already`, `账号“{name}”已存在`},
 		{"order and nesting", missing.With("灯塔", 12.5, plain.With()), "灯塔 has no episode 12.5: nothing to do", "《灯塔》没有第 12.5 集：无事可做"},
+		{"a name that no server knows", missing.With("x", 3, &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "nas.example", Server: "10.0.0.1:53", IsNotFound: true}}),
+			"x has no episode 3: dial tcp: lookup nas.example: no such host", "《x》没有第 3 集：找不到该主机名"},
 		{"an error of the system", missing.With("x", 3, fmt.Errorf("dial: %w", syscall.ECONNREFUSED)), "x has no episode 3: dial: connection refused", "《x》没有第 3 集：连接被拒绝"},
 		{"a list", parts.With([]reason.Reason{plain.With(), taken.With("a")}), `perhaps (nothing to do, the account "a" exists already)`, "可能（无事可做，账号“a”已存在）"},
 		{"an argument is left out", missing.With("x"), "x has no episode : ", "《x》没有第  集："},

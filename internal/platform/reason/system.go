@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -40,4 +41,14 @@ var system = []known{
 		return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 	}},
 	when(io.ErrUnexpectedEOF, "system_broken_off", "数据中途断开"),
+}
+
+// textOf is the text of an error without the address of the name server that was asked: that is of the network of the service, which
+// is nothing to who reads the error.
+func textOf(err error) string {
+	var dns *net.DNSError
+	if errors.As(err, &dns) && dns.Server != "" {
+		return strings.Replace(err.Error(), " on "+dns.Server, "", 1)
+	}
+	return err.Error()
 }
