@@ -152,18 +152,27 @@ func Says(selector, words string) string {
 	return fmt.Sprintf(`(document.querySelector(%q)?.innerText ?? "").includes(%q)`, selector, words)
 }
 
-// Type sets a field as typing does.
+// Type sets a field as typing does, once it is there.
 func Type(selector, text string) Step {
-	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{
-		const field = document.querySelector(%q);
-		field.value = %q;
-		field.dispatchEvent(new Event("input", { bubbles: true }));
-	}`, selector, text))
+	return once(selector, fmt.Sprintf(`
+		found.value = %q;
+		found.dispatchEvent(new Event("input", { bubbles: true }));
+	`, text))
 }
 
-// Click clicks the first element that selector names.
-func Click(selector string) Step {
-	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).click()`, selector))
+// Click clicks the first element that selector names, once it is there.
+func Click(selector string) Step { return once(selector, `found.click()`) }
+
+// once does something with the first element that selector names, called found there, once there is one: a page that is told of a change
+// puts parts of itself in anew.
+func once(selector, what string) Step {
+	return func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		find := fmt.Sprintf(`document.querySelector(%q)`, selector)
+		if _, err := Until(find+` !== null`)(ctx, target); err != nil {
+			return chromedp.Void{}, err
+		}
+		return chromedp.Evaluate[chromedp.Void](`{ const found = `+find+`; `+what+` }`)(ctx, target)
+	}
 }
 
 // WholePage makes the window as high as the page, so that what sticks to its edges is
