@@ -172,7 +172,8 @@ func (s *Store) markedUntil(ctx context.Context, now time.Time) (days []bounds, 
 	return days, marked, err
 }
 
-// countOn counts by state the records since the first of days, the last ones of which marked tells; all has it count those before as well.
+// countOn counts by state the records of days, which follow each other up to now; marked has how many of each are marked. With all, the
+// others are counted whenever they came.
 func (s *Store) countOn(ctx context.Context, days []bounds, marked map[bounds]int, all bool) (map[Status]int, error) {
 	counts := byStatus()
 	var others []any

@@ -128,8 +128,8 @@ var pages = []struct{ name, path string }{
 	{"settings", "/settings"}, {"about", "/settings/about"}, {"counts", "/api/stats"}, {"accounts", "/api/accounts"}, {"metrics", "/metrics"}, {"health", "/health"},
 }
 
-// look asks each page so many times, of any replica, and logs how long that takes; before, it asks each replica once, which then has
-// nothing at hand.
+// look asks each page so many times, of any replica, and logs how long that takes, and how long the first answers of the replicas took,
+// which have no statement of the page prepared yet.
 func (c *community) look(b *testing.B, times int) {
 	b.Helper()
 	worst := load{times: []time.Duration{0}}
